@@ -206,9 +206,11 @@ std::optional<subject> kernel_subject(const std::string& kernel, double of_round
   }
   const double count = std::max(30.0, std::round(found->second / of_round_ns));
   // Four further rounds are the first loop and the delivery.
-  if (faster)
-    return subject{kernel, task_of(static_cast<long>(count)), rounds(static_cast<long>(count / 1.05)),
-                   (count + 4) / (count / 1.05 + 4)};
+  if (faster) {
+    const double fewer = std::round(count / 1.05);
+    return subject{kernel, task_of(static_cast<long>(count)), rounds(static_cast<long>(fewer)),
+                   (count + 4) / (fewer + 4)};
+  }
   return subject{kernel, task_of(static_cast<long>(count)), rounds(static_cast<long>(count))};
 }
 

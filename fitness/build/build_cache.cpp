@@ -74,7 +74,7 @@ build_cache::build_cache(std::string folder) : folder_(std::move(folder)) {
   if (code || ::access(folder_.c_str(), W_OK | X_OK) != 0) {
     throw error(error_code::environment,
                 "cannot use the build cache: " + (code ? code.message() : std::strerror(errno)),
-                {folder_, 0, 0, {}});
+                {folder_, 0, 0, {}}, "set fitness.cache to a writable folder");
   }
   folder_ = std::filesystem::absolute(folder_).lexically_normal().string();
 }

@@ -272,7 +272,8 @@ bool compiler::state::succeeded(const exit_report& report, const std::string& fi
     struct statvfs disk = {};
     if (::statvfs(output.c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize < (std::uint64_t{16} << 20U))
       throw error(error_code::environment, "the disk has no free space for builds",
-                  {scratch.path(), 0, 0, {}});
+                  {scratch.path(), 0, 0, {}},
+                  "free some disk space, or set TMPDIR to a folder on another disk");
   }
   result.reasons.push_back(first.empty() ? "the compiler " + describe(report) : first);
   return false;

@@ -23,7 +23,8 @@ cache_folder::cache_folder(std::string folder, std::string ending)
   if (failure || ::access(folder_.c_str(), W_OK) != 0) {
     throw error(error_code::environment,
                 "the cache folder " + folder_ +
-                    " cannot be used: " + (failure ? failure.message() : std::string("it is not writable")));
+                    " cannot be used: " + (failure ? failure.message() : std::string("it is not writable")),
+                {}, "set fitness.cache to a writable folder");
   }
 }
 

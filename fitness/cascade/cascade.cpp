@@ -160,9 +160,11 @@ bool all_possible(evaluation& e, const std::function<double(std::size_t)>& minim
 
 void require_order(const std::optional<call_failure>& canary, const std::string& device) {
   if (!canary) return;
-  throw error(error_code::environment, fmt::format("a program that is known to be correct fails as well ({} "
-                                                   "{}), so the fault is in the {}, not in the candidate",
-                                                   canary->reason, canary->detail, device));
+  throw error(error_code::environment,
+              fmt::format("a program that is known to be correct fails as well ({} "
+                          "{}), so the fault is in the {}, not in the candidate",
+                          canary->reason, canary->detail, device),
+              {}, "run `kevo doctor`, then continue with `kevo resume`");
 }
 
 void conclude(evaluation& e) {

@@ -273,7 +273,8 @@ process_limits command_settings::default_limits() {
 evaluation run_command_fitness(const command_settings& settings, const program& candidate,
                                std::stop_token stop) {
   if (settings.command.empty())
-    throw error(error_code::input, "the command fitness has no command", {"", 0, 0, "fitness.command"});
+    throw error(error_code::input, "the command fitness has no command", {"", 0, 0, "fitness.command"},
+                "for example, command: [./judge, \"{candidate}\"]");
   const std::string directory = working_folder(settings.directory);
   const std::string path = program_in(directory, settings.command.front());
   evaluation e;
@@ -312,7 +313,8 @@ evaluation run_command_fitness(const command_settings& settings, const program& 
 
 command_fitness::command_fitness(command_settings settings) : settings_(std::move(settings)) {
   if (settings_.command.empty()) {
-    throw error(error_code::input, "the command fitness has no command", {"", 0, 0, "fitness.command"});
+    throw error(error_code::input, "the command fitness has no command", {"", 0, 0, "fitness.command"},
+                "for example, command: [./judge, \"{candidate}\"]");
   }
 }
 

@@ -138,8 +138,10 @@ estimate test_bench::comparator_speedup(std::size_t workload, double alpha, cons
     while (known.pairs.size() < wanted) {
       if (stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
       if (const auto failure = timer.block())
-        throw error(error_code::environment, fmt::format("baseline '{}' failed while it was timed: {} {}",
-                                                         comparator->name, failure->reason, failure->detail));
+        throw error(error_code::environment,
+                    fmt::format("baseline '{}' failed while it was timed: {} {}", comparator->name,
+                                failure->reason, failure->detail),
+                    {}, "it worked before: run `kevo doctor`, then continue with `kevo resume`");
       known.pairs.push_back(timer.pairs().back());
     }
     if (known.pairs.size() > most_pairs) known.pairs.erase(known.pairs.begin());

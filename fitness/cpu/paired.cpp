@@ -27,9 +27,10 @@ constexpr double most_resolution_ns =
     5e3;  // a busy machine widens intervals; it must not make all times equal
 
 [[noreturn]] void trusted_failed(const char* who, const call_failure& failure) {
-  throw error(error_code::environment, std::string("the ") + who + " failed while it was timed (" +
-                                           failure.reason + " " + failure.detail +
-                                           "); it worked before, so that the fault is in the machine");
+  throw error(error_code::environment,
+              std::string("the ") + who + " failed while it was timed (" + failure.reason + " " +
+                  failure.detail + "); it worked before, so that the fault is in the machine",
+              {}, "run `kevo doctor`, then continue with `kevo resume`");
 }
 
 }  // namespace

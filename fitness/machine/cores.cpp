@@ -45,7 +45,8 @@ detail::descriptor open_lock_file(const std::string& path) {
   if (!file) file = detail::descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (!file) {
     throw error(error_code::environment,
-                "cannot open the lock file for measuring, " + path + ": " + std::strerror(errno));
+                "cannot open the lock file for measuring, " + path + ": " + std::strerror(errno), {},
+                "check the permissions of this file and of its folder");
   }
   ::fchmod(file.get(), 0666);
   return file;

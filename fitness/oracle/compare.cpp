@@ -119,18 +119,21 @@ void set_bounds(expected_output& expected, const element_type& type, const toler
     return;
   }
   if (rule.rule != "accumulation")
-    throw error(error_code::input, "tolerance rule '" + rule.rule + "' is unknown");
+    throw error(error_code::input, "tolerance rule '" + rule.rule + "' is unknown", {},
+                "the rules are bounds, accumulation, exact and finite");
   if (!real)
     throw error(error_code::input, "the rule 'accumulation' is for floating-point outputs only", {},
                 "write rule: exact");
   if (scale.size() != total)
-    throw error(error_code::input, "the rule 'accumulation' needs one scale value for each output element");
+    throw error(error_code::input, "the rule 'accumulation' needs one scale value for each output element",
+                {}, "give the scale tensor of the reference the shape of the output");
   const double summands = std::max(1.0, static_cast<double>(length));
   const double slope = rule.factor * type.unit_roundoff * std::sqrt(summands);
   for (std::size_t i = 0; i < total; ++i) {
     if (!(scale[i] >= 0) || !std::isfinite(scale[i])) {
       throw error(error_code::input,
-                  "the scale tensor of the reference contains a negative value, NaN or infinity");
+                  "the scale tensor of the reference contains a negative value, NaN or infinity", {},
+                  "let the reference write the sum of the absolute terms of each element");
     }
     expected.bounds[i] = slope * scale[i] + summands * type.smallest;
   }

@@ -148,7 +148,9 @@ std::vector<double> places(std::size_t count, variety v, rng& random,
 std::vector<std::int64_t> integers(std::size_t count, const generator& recipe, variety v, rng& random) {
   const auto low = static_cast<std::int64_t>(std::ceil(recipe.a));
   const auto high = static_cast<std::int64_t>(std::floor(recipe.b));
-  if (high < low) throw error(error_code::input, "generator 'integers' has an empty range");
+  if (high < low)
+    throw error(error_code::input, "generator 'integers' has an empty range", {},
+                "write integers(a, b) with an integer from a to b");
   std::vector<std::int64_t> values(count);
   if (v == variety::plain) {
     for (auto& x : values) x = random.integer(low, high);

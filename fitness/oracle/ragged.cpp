@@ -177,7 +177,9 @@ std::vector<std::int64_t> ragged_columns(std::size_t count, const generator& rec
 std::vector<std::int64_t> zipf(std::size_t count, const generator& recipe, variety v, rng& random) {
   const auto low = static_cast<std::int64_t>(std::ceil(recipe.a));
   const auto high = static_cast<std::int64_t>(std::floor(recipe.b));
-  if (high < low) throw error(error_code::input, "generator 'zipf' has an empty range");
+  if (high < low)
+    throw error(error_code::input, "generator 'zipf' has an empty range", {},
+                "write zipf(a, b, exponent) with an integer from a to b");
   const auto values = static_cast<std::uint64_t>(high - low) + 1;
   const double exponent = recipe.parameter + (v == variety::heavy_tailed ? 1 : 0);
   // Ranks become values by a secret step through them that meets each once.

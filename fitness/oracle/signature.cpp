@@ -156,7 +156,7 @@ std::vector<std::int64_t> axis_arguments(const task& t, const workload& w) {
     const auto it = w.axes.find(a.name);
     if (it == w.axes.end()) {
       throw error(error_code::input, "workload '" + w.uuid + "' has no value for axis '" + a.name + "'",
-                  {.file = t.file, .key = "workloads"});
+                  {.file = t.file, .key = "workloads"}, "give it under axes of the workload");
     }
     result.push_back(it->second);
   }

@@ -38,12 +38,15 @@ annotations parse_annotations(std::string_view text, std::string_view file = {})
 /// unique across all files.
 annotations parse_annotations(const program& source);
 
-/// Replaces the literals of the named tunables; all other bytes stay unchanged. Throws kevo::error (input) if
-/// a name is not that of a tunable, or a value is not in its domain.
+/// Replaces the literals of the named tunables; all other bytes stay unchanged. `values` maps the names of
+/// tunables to literals. Throws kevo::error (input) if a name is not that of a tunable, if a value is not in
+/// its domain, or if the annotations of the source are malformed. O(length of the text).
 std::string set_tunables(std::string_view text, const std::map<std::string, std::string>& values);
+/// The same for all files of a program.
 program set_tunables(const program& source, const std::map<std::string, std::string>& values);
 
-/// The text between the `begin` and the `end` line of a region, as a view into `source`.
+/// The text between the `begin` and the `end` line of a region, as a view into `source`, which must outlive
+/// it. `region` must come from `parse_annotations(source)`.
 inline std::string_view region_text(const program& source, const source_region& region) {
   return std::string_view(source.files.at(region.file).text).substr(region.offset, region.length);
 }
@@ -52,6 +55,7 @@ inline std::string_view region_text(const program& source, const source_region& 
 /// If `content` is not empty and does not end with a newline, one is added. Throws kevo::error (input) if
 /// there is no such region, or if `content` contains a line that begins or ends a region.
 program replace_region(const program& source, std::string_view name, std::string_view content);
+/// The same for the text of a program with one file.
 std::string replace_region(std::string_view text, std::string_view name, std::string_view content);
 
 inline annotations parse_annotations(const program& source) {

@@ -27,7 +27,9 @@ namespace kevo {
 /// displaced nothing.
 enum class archive_status : std::uint8_t { rejected, improved, new_cell };
 
+/// The names of the values of `archive_status`, in their order.
 inline constexpr std::array<std::string_view, 3> archive_status_names = {"rejected", "improved", "new_cell"};
+/// The name of a status, as the journal stores it.
 inline constexpr std::string_view to_string(archive_status s) {
   return archive_status_names[static_cast<std::size_t>(s)];
 }
@@ -87,6 +89,8 @@ struct elite {
 ///   - `nth_best(rank)`, `total_score()` and `at_mass(mass)`, all three or none: as in `population`, for
 ///     selectors that draw elites by rank or score. Without them, `any_archive` sorts the elites again after
 ///     every change.
+///
+/// The shipped archives (kevo/archive/) describe these functions only where they do more than is said here.
 template <class T>
 concept archive = requires(T& kept, const T& view, const archive_entry& entry, candidate_id id, rng& random,
                            std::size_t i) {
@@ -101,12 +105,14 @@ concept archive = requires(T& kept, const T& view, const archive_entry& entry, c
   requires std::copy_constructible<T>;
 };
 
-/// A type-erased archive with value semantics: a copy copies the archive. A default-constructed one is empty:
-/// only its conversion to bool may be called. Not thread-safe, not even the const functions, because the rank
-/// queries sort the elites when they are first asked.
+/// A type-erased archive with value semantics: a copy copies the archive. Its functions call those of the
+/// held archive, see the concept `archive`. A default-constructed one is empty: only its conversion to bool
+/// may be called. Not thread-safe, not even the const functions, because the rank queries sort the elites
+/// when they are first asked.
 class any_archive {
  public:
   any_archive() = default;
+  /// Holds a copy of `kept`.
   template <class T>
   requires(!std::same_as<std::remove_cvref_t<T>, any_archive> && archive<std::remove_cvref_t<T>>)
       any_archive(T&& kept)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)

@@ -29,7 +29,9 @@ struct graph_edge {
 class out_edge_iterator
     : public boost::iterator_facade<out_edge_iterator, graph_edge, boost::forward_traversal_tag, graph_edge> {
  public:
+  /// The end of the edges of any candidate.
   out_edge_iterator() = default;
+  /// An iterator at the edge `at`; the next ones are those to older children. The graph must outlive it.
   out_edge_iterator(const search_graph& graph, search_graph::edge_index at) : graph_(&graph), at_(at) {}
 
  private:
@@ -51,6 +53,7 @@ class edge_run_iterator : public boost::iterator_facade<edge_run_iterator, graph
                                                         boost::random_access_traversal_tag, graph_edge> {
  public:
   edge_run_iterator() = default;
+  /// An iterator at an element of `search_graph::edges()`.
   explicit edge_run_iterator(const search_graph::edge* at) : at_(at) {}
 
  private:
@@ -97,46 +100,59 @@ struct boost::property_map<kevo::search_graph, boost::vertex_index_t> {
 };
 /// @endcond
 
-// The algorithms of Boost.Graph find these functions by argument-dependent lookup.
+// The algorithms of Boost.Graph find these functions by argument-dependent lookup. All are O(1).
 namespace kevo {
 
+/// The candidate at which an edge begins: the parent.
 inline candidate_id source(const graph_edge& e, const search_graph&) {
   return e.parent;
 }
+/// The candidate at which an edge ends: the child.
 inline candidate_id target(const graph_edge& e, const search_graph&) {
   return e.child;
 }
+/// The number of candidates.
 inline std::size_t num_vertices(const search_graph& g) {
   return g.size();
 }
+/// The number of edges from parents to children.
 inline std::size_t num_edges(const search_graph& g) {
   return g.edges().size();
 }
+/// The number of children of a candidate.
 inline std::size_t out_degree(candidate_id id, const search_graph& g) {
   return g.children_count(id);
 }
+/// The number of parents of a candidate.
 inline std::size_t in_degree(candidate_id id, const search_graph& g) {
   return g.parents_count(id);
 }
+/// The number of parents and children of a candidate.
 inline std::size_t degree(candidate_id id, const search_graph& g) {
   return in_degree(id, g) + out_degree(id, g);
 }
 
+/// All candidates, in order of their ids: a pair of begin and end iterators, as Boost.Graph expects it. The
+/// other ranges have the same form.
 inline auto vertices(const search_graph& g) {
   using iterator = boost::counting_iterator<candidate_id>;
   return std::pair(iterator(0), iterator(static_cast<candidate_id>(g.size())));
 }
+/// All edges, in the order in which they were added.
 inline auto edges(const search_graph& g) {
   const auto all = g.edges();
   return std::pair(edge_run_iterator(all.data()), edge_run_iterator(all.data() + all.size()));
 }
+/// The edges from the parents of a candidate.
 inline auto in_edges(candidate_id id, const search_graph& g) {
   const auto above = g.edges_to(id);
   return std::pair(edge_run_iterator(above.data()), edge_run_iterator(above.data() + above.size()));
 }
+/// The edges to the children of a candidate, newest first.
 inline auto out_edges(candidate_id id, const search_graph& g) {
   return std::pair(out_edge_iterator(g, g.newest_edge_from(id)), out_edge_iterator());
 }
+/// The index of a vertex, which is the candidate id itself.
 inline boost::typed_identity_property_map<candidate_id> get(boost::vertex_index_t, const search_graph&) {
   return {};
 }

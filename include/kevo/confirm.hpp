@@ -24,15 +24,16 @@ namespace kevo {
 /// The best confirmed candidate. Its figures are pooled from all its confirmations (evaluate/pooled.hpp).
 struct champion {
   candidate_id id = no_candidate;
-  double score = 0;    ///< meaningless while there is no champion
-  double speedup = 0;  ///< 0 if the fitness function compares with no baseline
-  interval speedup_interval;
-  double sol_fraction = 0;   ///< smallest speed-of-light fraction over the visible workloads; 0 if unknown
-  champion_verdict verdict;  ///< whether the speedup is confirmed or undecided
+  double score = 0;           ///< meaningless while there is no champion
+  double speedup = 0;         ///< 0 if the fitness function compares with no baseline
+  interval speedup_interval;  ///< confidence interval of `speedup`
+  double sol_fraction = 0;    ///< smallest speed-of-light fraction over the visible workloads; 0 if unknown
+  champion_verdict verdict;   ///< whether the speedup is confirmed or undecided
   /// A sentence of the fitness function about other load on the machine during the measurement; empty if
   /// there was none.
   std::string disturbed;
 
+  /// Whether there is a champion.
   explicit operator bool() const { return id != no_candidate; }
   /// A conservative speedup: the speedup if it is confirmed, otherwise the lower end of its interval, at
   /// least 0.
@@ -56,12 +57,14 @@ class confirmation {
   confirmation() = default;
   explicit confirmation(confirmation_rules rules) : rules_(rules) {}
 
+  /// The rules that were given to the constructor.
   const confirmation_rules& rules() const { return rules_; }
+  /// The champion; its `id` is `no_candidate` while there is none.
   const champion& best() const { return champion_; }
   /// The contender: the next candidate to be confirmed for the first time; `no_candidate` if there is none.
   candidate_id contender() const { return contender_; }
   /// The next candidate to be confirmed: the challenger if there is one, else the contender, else the
-  /// champion if it is undecided and more samples could decide. `no_candidate` if there is none.
+  /// champion if it is undecided and further measurements could decide. `no_candidate` if there is none.
   candidate_id next() const {
     if (!challenger_.results.empty()) return challenger_.id;
     if (contender_ != no_candidate) return contender_;
@@ -123,9 +126,9 @@ class confirmation {
   ///   - There is no champion, or its verdict is `failed`, and the candidate is faster than the baseline.
   ///     (The last condition applies only if the baseline itself is a valid candidate.)
   ///
-  /// If that is not so, but more samples could show it, the candidate stays challenger and waits for further
-  /// confirmations, unless the search has stopped. A candidate that is valid but in the end does not become
-  /// champion counts as a futile confirmation. A candidate whose confirmation is not valid is dropped.
+  /// If that is not so, but further measurements could show it, the candidate stays challenger and waits for
+  /// further confirmations, unless the search has stopped. A candidate that is valid but in the end does not
+  /// become champion counts as a futile confirmation. A candidate whose confirmation is not valid is dropped.
   ///
   /// If a further confirmation of the champion is not valid, or makes it no faster than the previous
   /// champion, the previous champion takes its place again. If there is no previous champion, then after an
@@ -202,11 +205,11 @@ class confirmation {
            e.stage >= evaluation_stage::timed_full && who != champion_.id && !confirmed_.contains(who) &&
            !baseline_duplicates_.contains(who);
   }
-  /// Whether an undecided candidate may be confirmed again, and more samples could decide.
+  /// Whether an undecided candidate may be confirmed again, and further measurements could decide.
   bool wants_more(candidate_id who, const measured& so_far, const champion_verdict& verdict) const {
     if (who == no_candidate || verdict.confirmed() || verdict.reason == verdict_reason::failed) return false;
     if (static_cast<int>(so_far.results.size()) >= rules_.looks()) return false;
-    // The champion is as fast as the baseline, within 1 %: more samples would not change that.
+    // The champion is as fast as the baseline, within 1 %: further measurements would not change that.
     return who != champion_.id || compare(champion_.speedup_interval) != comparison::same;
   }
   bool beats_champion(const evaluation& e, const champion_verdict& verdict) const {

@@ -15,8 +15,8 @@ namespace kevo {
 
 /// A 128-bit id; prints as 32 lower-case hex digits.
 struct content_id {
-  std::uint64_t high = 0;
-  std::uint64_t low = 0;
+  std::uint64_t high = 0;  ///< first 64 bits
+  std::uint64_t low = 0;   ///< last 64 bits
   // NOLINTNEXTLINE(modernize-use-nullptr): what the compiler writes here has a zero, no pointer
   friend auto operator<=>(const content_id&, const content_id&) = default;
 };
@@ -25,6 +25,7 @@ struct content_id {
 /// `number` hashes 8 bytes, so that the boundaries between fields count.
 class content_hasher {
  public:
+  /// Adds the bytes of `data`. O(size of the data). Returns this hasher, as the other functions do.
   content_hasher& bytes(std::string_view data) {
     for (const char c : data) {
       block_[fill_++] = static_cast<std::uint8_t>(c);
@@ -34,12 +35,14 @@ class content_hasher {
     return *this;
   }
 
+  /// Adds the 8 bytes of `value`, lowest byte first.
   content_hasher& number(std::uint64_t value) {
     std::array<char, 8> raw{};
     for (unsigned i = 0; i < 8; ++i) raw[i] = static_cast<char>(value >> (8U * i));
     return bytes({raw.data(), raw.size()});
   }
 
+  /// Adds the length of `value`, then its bytes.
   content_hasher& text(std::string_view value) { return number(value.size()).bytes(value); }
 
   /// The id of all data that was given so far. The hasher must not be used afterwards.

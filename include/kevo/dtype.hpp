@@ -60,7 +60,7 @@ inline constexpr std::array<std::string_view, dtypes.size()> dtype_names() {
   return names;
 }
 
-/// True for signed and unsigned integer types and bool, whose values the oracle represents exactly.
+/// True for signed and unsigned integer types and bool, whose results the reference computes exactly.
 inline constexpr bool is_exact(const dtype_info& type) {
   return type.kind != dtype_kind::real;
 }

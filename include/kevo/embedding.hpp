@@ -16,11 +16,11 @@
 
 namespace kevo {
 
-/// Maps a program to a point with `dimensions` coordinates. The point must depend on the program alone.
-/// `embed` may be called from several threads at once if the callable allows it.
+/// Maps a program to a point. The point must depend on the program alone. `embed` may be called from several
+/// threads at once if the callable allows it.
 struct source_embedding {
-  std::size_t dimensions = 0;
-  std::function<std::vector<double>(const program&)> embed;
+  std::size_t dimensions = 0;                                ///< number of coordinates of every point
+  std::function<std::vector<double>(const program&)> embed;  ///< returns the point of a program
 };
 
 /// Calls `each(token)` for every token of a source. A token is a run of letters, digits, '_' and '.', or any
@@ -57,9 +57,10 @@ void for_each_token(std::string_view text, Each each) {
 /// service; takes some microseconds per kilobyte. The defaults of `longest` and `dimensions` are kevo's
 /// choices.
 struct ngram_embedding {
-  std::size_t dimensions = 256;
-  std::size_t longest = 3;  ///< [tokens] maximum length of a run
+  std::size_t dimensions = 256;  ///< number of coordinates of a point
+  std::size_t longest = 3;       ///< [tokens] maximum length of a run
 
+  /// The point of a program. O(length of the source * longest). Thread-safe.
   std::vector<double> operator()(const program& p) const {
     std::vector<double> point(dimensions);
     std::vector<std::uint64_t> recent;  // hashes of the last tokens

@@ -29,6 +29,7 @@ struct error_place {
 /// and the hint in parentheses.
 class error : public std::runtime_error {
  public:
+  /// `message` is the reason; `hint` says what the user can do about it.
   error(error_code code, std::string message, error_place place = {}, std::string hint = {})
       : std::runtime_error(compose(message, place, hint)),
         code_(code),
@@ -36,9 +37,11 @@ class error : public std::runtime_error {
         place_(std::move(place)),
         hint_(std::move(hint)) {}
 
+  /// The kind of the error.
   error_code code() const noexcept { return code_; }
   /// The reason alone, without place and hint.
   const std::string& message() const noexcept { return message_; }
+  /// The place that the error refers to; its fields may be empty.
   const error_place& place() const noexcept { return place_; }
   /// What the user can do about it; may be empty.
   const std::string& hint() const noexcept { return hint_; }

@@ -37,7 +37,7 @@ using wait_listener = std::function<void(const std::optional<device_holder>&)>;
 
 /// A request for one evaluation. It does not contain the task: a fitness function is made for one task.
 struct evaluation_request {
-  std::shared_ptr<const kevo::program> program;
+  std::shared_ptr<const kevo::program> program;  ///< the program to evaluate; never null
   /// The stage at which the evaluation ends. `timed_full`: the usual case; after a short timing, only a
   /// candidate that looks promising against `best_speedup` is timed in full. `confirmed`: the full protocol
   /// in new processes, never from a cache. `timed_short`: the short timing only. `checked`: build and
@@ -56,6 +56,7 @@ struct evaluation_request {
 /// It refers to the request, which must outlive it.
 class measuring_span {
  public:
+  /// Tells the request that measuring begins.
   explicit measuring_span(const evaluation_request& request) : request_(request) { tell(true); }
   measuring_span(const measuring_span&) = delete;
   measuring_span& operator=(const measuring_span&) = delete;
@@ -80,6 +81,7 @@ concept fitness = requires(T& function, const evaluation_request& request) {
 class any_fitness {
  public:
   any_fitness() = default;
+  /// Moves or copies a fitness function into a new shared object.
   template <class T>
   requires(!std::same_as<std::remove_cvref_t<T>, any_fitness> && fitness<std::remove_cvref_t<T>>)
       any_fitness(T&& function)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
@@ -96,6 +98,7 @@ class any_fitness {
   }
   /// One line for display: backend, compiler, device, ...; empty if the fitness function has no `describe()`.
   std::string describe() const { return object_->describe(); }
+  /// Whether it holds a fitness function.
   explicit operator bool() const { return object_ != nullptr; }
 
  private:

@@ -25,9 +25,11 @@ enum class outcome : std::uint8_t {
                   ///< candidate never becomes champion
 };
 
+/// The names of the outcomes, in the order of `outcome`.
 inline constexpr std::array<std::string_view, 8> outcome_names = {
     "valid", "build_failed", "launch_failed", "crashed", "timed_out", "incorrect", "rejected", "suspect"};
 
+/// The name of an outcome, as in the journal and in JSON output.
 inline constexpr std::string_view to_string(outcome o) {
   return outcome_names[static_cast<std::size_t>(o)];
 }
@@ -45,34 +47,34 @@ inline constexpr std::optional<outcome> parse_outcome(std::string_view name) {
 
 /// A confidence interval, given by its two ends.
 struct interval {
-  double low = 0;
-  double high = 0;
+  double low = 0;   ///< lower end
+  double high = 0;  ///< upper end
   friend bool operator==(const interval&, const interval&) = default;
 };
 
-/// One block of paired timing: the times of the candidate (A) and of the baseline (B), measured alternately
-/// in the order ABBA or BAAB. [ns per call]
+/// One pair of readings: the times per call of the candidate (C) and of the baseline (B), measured
+/// alternately, usually in the order BCCB or CBBC, so that both programs run under the same conditions.
 struct timing_pair {
-  double candidate_ns = 0;
-  double baseline_ns = 0;
+  double candidate_ns = 0;  ///< [ns] time of one call of the candidate
+  double baseline_ns = 0;   ///< [ns] time of one call of the baseline
   friend bool operator==(const timing_pair&, const timing_pair&) = default;
 };
 
 /// Results on one workload. Times are pseudo-medians over the timing pairs (evaluate/statistics.hpp).
 struct workload_result {
-  std::string uuid;
-  std::map<std::string, std::int64_t> axes;
-  bool hidden = false;
-  std::optional<kevo::outcome> outcome;  ///< nothing if the workload was not run to its end
-  double time_ns = 0;                    ///< [ns] 0 if not measured
-  interval time_interval;                ///< [ns] confidence interval of `time_ns`
-  double baseline_ns = 0;                ///< [ns] time of the baseline; 0 if not measured
+  std::string uuid;                          ///< identifies the workload within the task
+  std::map<std::string, std::int64_t> axes;  ///< values of its variable axes, by name
+  bool hidden = false;                       ///< whether it is checked only, and never timed
+  std::optional<kevo::outcome> outcome;      ///< nothing if the workload was not run to its end
+  double time_ns = 0;                        ///< [ns] 0 if not measured
+  interval time_interval;                    ///< [ns] confidence interval of `time_ns`
+  double baseline_ns = 0;                    ///< [ns] time of the baseline; 0 if not measured
   double speedup = 0;       ///< time of the baseline over time of the candidate; 0 if not measured
   double sol_fraction = 0;  ///< speed-of-light time over measured time; 0 if unknown
   double sustained_ns = 0;  ///< [ns] time per call when the candidate is called repeatedly, without the
                             ///< baseline in between; 0 unless confirmed
-  std::vector<timing_pair> samples;
-  double weight = 1;  ///< weight in the geometric mean of the speedups
+  std::vector<timing_pair> samples;  ///< all pairs of readings, in time order
+  double weight = 1;                 ///< weight in the geometric mean of the speedups
 };
 
 /// Cost of an evaluation. The cost of an evaluation that was taken from the cache is the time for which it
@@ -90,10 +92,19 @@ struct evaluation_cost {
 /// Stages of an evaluation, in their order. A stage includes all earlier ones. An outcome is a statement
 /// about the stages up to the reached one only: a program that is valid at `built` compiles, and nothing more
 /// is known of it.
-enum class evaluation_stage : std::uint8_t { none, built, checked, timed_short, timed_full, confirmed };
+enum class evaluation_stage : std::uint8_t {
+  none,         ///< no stage was reached, or the fitness function has no stages
+  built,        ///< compiled
+  checked,      ///< outputs compared with those of the reference
+  timed_short,  ///< timed with few pairs of readings
+  timed_full,   ///< timed with the full number of pairs
+  confirmed,    ///< measured again by the full protocol, in new processes and never from a cache
+};
 
+/// The names of the stages, in the order of `evaluation_stage`.
 inline constexpr std::array<std::string_view, 6> evaluation_stage_names = {
     "none", "built", "checked", "timed_short", "timed_full", "confirmed"};
+/// The name of a stage, as in the journal and in JSON output.
 inline constexpr std::string_view to_string(evaluation_stage s) {
   return evaluation_stage_names[static_cast<std::size_t>(s)];
 }
@@ -108,8 +119,8 @@ inline constexpr std::optional<evaluation_stage> parse_evaluation_stage(std::str
 /// The complete result of evaluating a program on a task.
 struct evaluation {
   kevo::outcome outcome = kevo::outcome::build_failed;
-  double speedup = 0;  ///< weighted geometric mean over visible workloads; 0 unless valid and compared
-  interval speedup_interval;
+  double speedup = 0;         ///< weighted geometric mean over visible workloads; 0 unless valid and compared
+  interval speedup_interval;  ///< confidence interval of `speedup`
   double score = 0;  ///< number that selection maximizes: the speedup, or any finite number that the fitness
                      ///< function chooses
   double sol_fraction = 0;  ///< smallest value over the visible workloads; 0 if unknown
@@ -119,13 +130,13 @@ struct evaluation {
   bool cached = false;   ///< taken from the cache; a cached time never makes a candidate champion
   std::string baseline;  ///< name of the baseline
   std::map<std::string, double> other_speedups;  ///< speedups over further baselines, by their names
-  std::vector<workload_result> workloads;
-  std::map<std::string, double> measures;  ///< descriptors by name; archives choose cells by them
+  std::vector<workload_result> workloads;        ///< in the order of the task
+  std::map<std::string, double> measures;        ///< descriptors by name; archives choose cells by them
   std::string feedback;  ///< text for users and operators; of a hidden workload it says only that it failed
   std::vector<std::string> reasons;  ///< short texts, one for each failed check
   evaluation_cost cost;
-  std::string device;
-  std::string backend;
+  std::string device;                          ///< name of the device that measured; may be empty
+  std::string backend;                         ///< name of the backend, such as "cpu" or "cuda"
   std::string protocol;                        ///< version of the measuring protocol, for example "cpu 3"
   std::map<std::string, std::string> context;  ///< sandbox layers in force, compiler, flags, ...
 

@@ -31,26 +31,26 @@ struct seeded {
   candidate_id candidate = no_candidate;
   content_id program;
 };
-/// The search decided on a variation, and handed it out as `job`.
+/// The search decided on a turn of an operator, and handed it out as `job`.
 struct variation_asked {
   ticket job = 0;
-  kevo::selection selection;
-  operator_index op = seed_operator;
+  kevo::selection selection;          ///< what the selector chose: parents, inspirations and scope
+  operator_index op = seed_operator;  ///< the operator that the portfolio chose
 };
-/// A variation ended, or has proposed a further program (see `further`). `candidate` is the new candidate; if
+/// A turn ended, or has proposed a further program (see `further`). `candidate` is the new candidate; if
 /// `duplicate` is true, the known candidate with the same program; `no_candidate` if the operator proposed
 /// nothing.
 struct variation_told {
   ticket job = 0;
   std::optional<content_id> program;  ///< the proposed program; nothing if there is none
   candidate_id candidate = no_candidate;
-  bool duplicate = false;
-  std::string summary;     ///< summary of the proposal, or the reason why there is none
-  bool exhausted = false;  ///< the operator has nothing left to propose in this run
-  spending cost;
+  bool duplicate = false;    ///< whether the program was in the search graph already
+  std::string summary;       ///< summary of the proposal, or the reason why there is none
+  bool exhausted = false;    ///< the operator has nothing left to propose in this run
+  spending cost;             ///< what the turn spent
   std::string transcript;    ///< what the operator noted while it worked
   std::uint32_t sample = 0;  ///< `proposal::sample` of the program
-  /// Whether this is a further program of a variation that has not ended: its last program, or the reason why
+  /// Whether this is a further program of a turn that has not ended: its last program, or the reason why
   /// there is none, is told later. Costs and transcript are told with the last one.
   bool further = false;
 };
@@ -69,7 +69,7 @@ struct evaluation_told {
   std::shared_ptr<const evaluation> result;
   archive_result archived;
 };
-/// An operator evaluated a draft during variation `job`. This does not make the draft a candidate.
+/// An operator evaluated a draft during the turn `job`. This does not make the draft a candidate.
 struct draft_evaluated {
   ticket job = 0;
   content_id program;
@@ -80,9 +80,9 @@ struct draft_evaluated {
 /// suspect, and there is no champion now.
 struct champion_crowned {
   candidate_id candidate = no_candidate;
-  double speedup = 0;
-  interval speedup_interval;
-  champion_verdict verdict{};
+  double speedup = 0;          ///< as champion::speedup
+  interval speedup_interval;   ///< as champion::speedup_interval
+  champion_verdict verdict{};  ///< whether the speedup is confirmed or undecided
 };
 /// A valid candidate was found to be the program of the baseline that its speedup is relative to. It never
 /// becomes champion.
@@ -96,24 +96,24 @@ struct proposals_filtered {
   std::vector<candidate_id> passed;
   std::vector<dropped_proposal> dropped;
 };
-/// The search stopped: no variation begins any more. Results of running jobs can follow, as well as
+/// The search stopped: no turn begins any more. Results of running jobs can follow, as well as
 /// evaluations of seeds and of proposals that are expensive to make again, confirmations, and the events that
 /// these cause.
 struct search_stopped {
-  std::string reason;
+  std::string reason;     ///< for the user, for example "400 evaluations"
   bool external = false;  ///< ended by the driver of the search (for example Ctrl-C), not by a stop rule or
                           ///< because nothing was left to do
 };
 /// The search continues after it had stopped (for example, with a larger budget) or after its process had
 /// died.
 struct search_resumed {
-  std::string reason;
+  std::string reason;  ///< for the user
 };
 
 /// One event of a run. Events are numbered from 1, without gaps.
 struct event {
-  std::uint64_t sequence = 0;
-  double time_s = 0;  ///< [s] run time: the `now_s` of the call of the search that caused the event
+  std::uint64_t sequence = 0;  ///< number of the event
+  double time_s = 0;           ///< [s] run time: the `now_s` of the call of the search that caused the event
   std::variant<seeded, variation_asked, variation_told, evaluation_asked, evaluation_told, draft_evaluated,
                champion_crowned, search_stopped, search_resumed, baseline_met, proposals_filtered>
       payload;
@@ -134,13 +134,16 @@ class any_sink {
   requires(!std::same_as<std::remove_cvref_t<T>, any_sink> && sink<std::remove_cvref_t<T>>)
       any_sink(T&& listener)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
       : any_sink(std::make_shared<std::remove_cvref_t<T>>(std::forward<T>(listener))) {}
+  /// Shares an existing object.
   template <sink T>
   explicit any_sink(std::shared_ptr<T> listener)
       : consume_([listener](const event& what) { listener->consume(what); }), close_([listener] {
           if constexpr (requires { listener->close(); }) listener->close();
         }) {}
 
+  /// Passes an event to the object.
   void consume(const event& what) const { consume_(what); }
+  /// Tells the object that no event follows; does nothing if it has no `close`.
   void close() const { close_(); }
 
  private:

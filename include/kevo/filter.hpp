@@ -34,8 +34,8 @@ struct dropped_proposal {
 /// The decision of a filter about a batch. Each candidate of the batch is exactly once in exactly one of the
 /// two lists. The candidates in `passed` are evaluated in the order of the list.
 struct filter_verdict {
-  std::vector<candidate_id> passed;
-  std::vector<dropped_proposal> dropped;
+  std::vector<candidate_id> passed;       ///< in the order of their evaluation
+  std::vector<dropped_proposal> dropped;  ///< never evaluated
 };
 
 /// A proposal filter. `filter` decides about a batch of at least one proposal. `remember` passes it a
@@ -48,7 +48,8 @@ concept proposal_filter = std::copy_constructible<T> &&
   { policy.filter(batch) } -> std::same_as<filter_verdict>;
 };
 
-/// Type-erased proposal filter with value semantics: a copy copies the filter.
+/// Type-erased proposal filter with value semantics: a copy copies the filter. Its functions do what the
+/// concept `proposal_filter` says.
 class any_proposal_filter {
  public:
   any_proposal_filter() = default;

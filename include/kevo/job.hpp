@@ -26,22 +26,22 @@ namespace kevo {
 
 /// The task and the plug-ins of a search.
 struct search_parts {
-  std::shared_ptr<const kevo::task> task;
-  any_selector select;
-  std::vector<any_variation> operators;
-  any_portfolio portfolio;
-  any_archive archive;
-  any_stop_rule stop;
-  std::optional<filtering> filter{};  ///< drops proposals that are not worth an evaluation
-  std::optional<screening> screen{};  ///< orders proposals before they are evaluated
-  candidate_store store = memory_store();
-  std::vector<any_sink> sinks;
+  std::shared_ptr<const kevo::task> task;  ///< passed to the operators; may be null
+  any_selector select;                     ///< chooses the parents
+  std::vector<any_variation> operators;    ///< at least one, if the search shall make new programs
+  any_portfolio portfolio;                 ///< chooses the operator of each turn
+  any_archive archive;                     ///< keeps the elites
+  any_stop_rule stop;                      ///< an empty one never stops the search
+  std::optional<filtering> filter{};       ///< drops proposals that are not worth an evaluation
+  std::optional<screening> screen{};       ///< orders proposals before they are evaluated
+  candidate_store store = memory_store();  ///< holds programs and evaluations
+  std::vector<any_sink> sinks;             ///< receive all events, in their order
 };
 
 /// The settings of a search that are not plug-ins.
 struct search_settings {
   std::uint64_t seed = 1;           ///< seed of all random numbers
-  std::size_t proposals_ahead = 4;  ///< no variation begins while this many candidates wait for an evaluation
+  std::size_t proposals_ahead = 4;  ///< no turn begins while this many candidates wait for an evaluation
   /// An operator that had this many turns in a row without a new candidate rests until a new candidate joins
   /// the search. After half of them it varies a random valid candidate instead of the first parent that the
   /// selector chose. A turn in which the operator reports `exhausted` counts as a fifth of this number, at
@@ -55,8 +55,8 @@ struct search_settings {
 /// The kinds of jobs that the driver can take now. A search hands out only these; if it has none of them, it
 /// returns a wait_job.
 struct capacity {
-  bool vary = true;
-  bool evaluate = true;
+  bool vary = true;      ///< whether a variation_job may be returned
+  bool evaluate = true;  ///< whether an evaluation_job may be returned
   /// After a stop: whether seeds that are not evaluated yet, and proposals of operators with
   /// `evaluated_after_stop` (such as those that ask paid models), are evaluated before the search ends. A
   /// replay sets it to false where the recorded run continued without these evaluations.
@@ -68,15 +68,15 @@ struct capacity {
 
 /// A job for an operator: call `vary` with `request` and `random`.
 struct variation_job {
-  ticket id = 0;
-  operator_index op = 0;
+  ticket id = 0;              ///< number by which the result is told
+  operator_index op = 0;      ///< index into `search::operators()`
   variation_request request;  ///< the driver fills in `services` (see search::services)
-  rng random;
-  candidate_id known = 0;  ///< candidates with a smaller id were in the graph when the job was handed out
+  rng random;                 ///< stream of random numbers of this turn
+  candidate_id known = 0;     ///< candidates with a smaller id were in the graph when the job was handed out
 };
 /// A job for the fitness function: call `evaluate` with `request`.
 struct evaluation_job {
-  ticket id = 0;
+  ticket id = 0;  ///< number by which the result is told
   candidate_id candidate = no_candidate;
   evaluation_request request;
 };

@@ -27,12 +27,12 @@ namespace kevo {
 
 /// Data that is fixed when a run begins: everything that `kevo resume` and a replay need besides the events.
 struct journal_header {
-  std::string run_name;
-  std::string kevo_version;
-  std::string config_yaml;  ///< the complete config, including defaults
-  std::string config_path;
-  std::string task_path;
-  std::string task_json_or_text;            ///< content of the task file
+  std::string run_name;                     ///< `session_plan::name`
+  std::string kevo_version;                 ///< version of kevo that began the run
+  std::string config_yaml;                  ///< the complete config, including defaults
+  std::string config_path;                  ///< absolute path of the config; empty if there was none
+  std::string task_path;                    ///< path of the task file; empty if there was none
+  std::string task_json_or_text;            ///< contents of the task file
   std::string task_id;                      ///< content id of the task
   std::uint64_t seed = 0;                   ///< seed of all random numbers
   std::vector<std::string> operators;       ///< names of the operators, indexed by operator_index
@@ -41,8 +41,8 @@ struct journal_header {
 
 /// Cache sizes and commit intervals of a journal.
 struct journal_options {
-  std::size_t program_cache_bytes = std::size_t{64} << 20U;
-  std::size_t evaluation_cache_bytes = std::size_t{64} << 20U;
+  std::size_t program_cache_bytes = std::size_t{64} << 20U;     ///< maximum memory for recent programs
+  std::size_t evaluation_cache_bytes = std::size_t{64} << 20U;  ///< maximum memory for recent evaluations
   std::size_t reserve_bytes = std::size_t{4} << 20U;  ///< size of RUN/.reserve, deleted when the disk is full
   std::size_t group_bytes = std::size_t{1} << 20U;    ///< size from which a group is due for commit
   double group_s = 0.010;                             ///< [s] age from which a group is due for commit
@@ -57,15 +57,15 @@ struct journal_session {
 
 /// A recorded evaluation of a candidate.
 struct recorded_evaluation {
-  std::uint64_t sequence = 0;
-  double time_s = 0;  ///< [s] run time at which the search received the result
-  evaluation_stage wanted = evaluation_stage::timed_full;
-  archive_result archived;  ///< answer of the archive
-  std::shared_ptr<const evaluation> result;
+  std::uint64_t sequence = 0;  ///< number of its event
+  double time_s = 0;           ///< [s] run time at which the search received the result
+  evaluation_stage wanted = evaluation_stage::timed_full;  ///< stage that the search asked for
+  archive_result archived;                                 ///< answer of the archive
+  std::shared_ptr<const evaluation> result;                ///< never null
   candidate_id candidate = no_candidate;
 };
 
-/// A recorded candidate, with the variation that made it.
+/// A recorded candidate, with the turn that made it.
 struct recorded_candidate {
   candidate_id id = no_candidate;
   content_id program;
@@ -76,7 +76,7 @@ struct recorded_candidate {
   double born_s = 0;           ///< [s] run time of that event
   std::string summary;         ///< one line: what the operator changed; empty for seeds
   std::string transcript;      ///< what the operator noted while it worked
-  spending cost;               ///< cost of the variation
+  spending cost;               ///< cost of the turn
 };
 
 /// Records of one kind, in order. Each record is read from the journal when an iterator is dereferenced, so
@@ -85,8 +85,10 @@ struct recorded_candidate {
 template <class T>
 class journal_range {
  public:
+  /// Reads the record with an index.
   using reader = std::function<T(std::size_t)>;
 
+  /// Reads one record at each dereference.
   class iterator {
    public:
     using iterator_category = std::input_iterator_tag;
@@ -114,6 +116,7 @@ class journal_range {
     std::size_t at_ = 0;
   };
 
+  /// A range of `size` records, each of which `read` reads by its index.
   journal_range(std::size_t size, reader read) : size_(size), read_(std::move(read)) {}
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -151,7 +154,9 @@ class journal {
   /// Whether `directory` contains a run.
   static bool exists(const std::string& directory);
 
+  /// The data with which the run began.
   const journal_header& header() const;
+  /// The folder of the run, as it was given to `create` or `open`.
   const std::string& directory() const;
   /// The name of an operator; "seed" for seed_operator.
   std::string operator_name(operator_index op) const;
@@ -162,7 +167,7 @@ class journal {
   void consume(const event& what);
   /// Adds a snapshot of the ledger to the group in memory.
   void append_ledger(const ledger& now);
-  /// Adds a language-model call of variation `job` to the group in memory.
+  /// Adds a language-model call of the turn `job` to the group in memory. `time_s` is the run time [s].
   void append_model_call(ticket job, double time_s, const model_call& call);
   /// Writes the group; it is durable when the function returns. If the disk is full or fails, the reserve
   /// file is deleted and the group is written once more. The function then throws `environment` even if this
@@ -206,12 +211,12 @@ class journal {
   std::vector<recorded_candidate> lineage(candidate_id id) const;
   /// The source of a program; null if the journal does not hold it.
   std::shared_ptr<const program> source(const content_id& program) const;
-  /// The committed model calls of the variation that made a candidate, in order; empty for seeds.
+  /// The committed model calls of the turn that made a candidate, in order; empty for seeds.
   std::vector<model_call> model_calls(candidate_id id) const;
   /// The committed model calls with these numbers, in the order of the argument; unknown numbers are left
   /// out.
   std::vector<model_call> model_calls(const std::vector<std::int64_t>& numbers) const;
-  /// Calls `visit` with the variation and the number of every committed model call, in order of number.
+  /// Calls `visit` with the turn (`job`) and the number of every committed model call, in order of number.
   /// `visit` may read the journal.
   void for_each_model_call(const std::function<void(ticket job, std::int64_t number)>& visit) const;
   /// The total money that all committed model calls cost, in the currency of the configured prices.

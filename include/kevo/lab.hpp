@@ -26,7 +26,7 @@ namespace kevo {
 /// One instance of a problem. Each cell needs an instance of its own, because the fitness function counts its
 /// measurements and its results depend on that count.
 struct lab_instance {
-  std::vector<program> seeds;
+  std::vector<program> seeds;  ///< programs from which a search starts
   any_fitness fitness;
   std::function<double(const program&)> true_value;  ///< speedup over the seed, without noise; 0 unless valid
   double optimum = 1;                                ///< largest possible true value
@@ -45,10 +45,12 @@ struct lab_problem {
   bool proposals_are_recorded = false;
 };
 
-/// Unit of budgets, and horizontal axis of curves. `cost` is the simulated time of variations and
-/// evaluations, confirmations included. [s]
+/// Unit of budgets, and horizontal axis of curves. `cost` is the simulated time [s] of turns and
+/// evaluations, confirmations included.
 enum class lab_axis : std::uint8_t { evaluations, proposals, cost };
+/// The names of the axes, in the order of `lab_axis`.
 inline constexpr std::array<std::string_view, 3> lab_axis_names = {"evaluations", "proposals", "cost"};
+/// The name of an axis, as a lab config writes it.
 inline constexpr std::string_view to_string(lab_axis axis) {
   return lab_axis_names[static_cast<std::size_t>(axis)];
 }
@@ -81,9 +83,9 @@ struct lab_plan {
   std::uint64_t first_seed = 1;  ///< the other seeds follow it
   std::size_t parallel = 2;      ///< number of cells that run at the same time
   double confidence = 0.95;      ///< confidence level of all intervals
-  believed_program believed = believed_program::champion;
-  lab_axis unit = lab_axis::evaluations;  ///< unit of the budgets
-  std::vector<double> budgets;            ///< increasing; every search runs to the last one
+  believed_program believed = believed_program::champion;  ///< the program by which a search is judged
+  lab_axis unit = lab_axis::evaluations;                   ///< unit of the budgets
+  std::vector<double> budgets;                             ///< increasing; every search runs to the last one
   lab_problem problem;
   std::vector<lab_policy> policies;
   std::vector<lab_comparison> comparisons;
@@ -99,10 +101,10 @@ struct trace_point {
 
 /// Result of a cell: one policy on one seed.
 struct cell_result {
-  content_id key;  ///< hash of everything that the result depends on
-  std::string policy;
-  std::uint64_t seed = 0;
-  double optimum = 1;
+  content_id key;                   ///< hash of everything that the result depends on
+  std::string policy;               ///< name of the policy
+  std::uint64_t seed = 0;           ///< seed of the instance and of the search
+  double optimum = 1;               ///< best possible speedup over the seed
   std::array<double, 3> spent{};    ///< totals at the end, indexed by lab_axis
   std::uint64_t confirmations = 0;  ///< number of confirmations; in `spent` they count as cost only
   std::uint64_t duplicates = 0;     ///< proposals whose program was known already
@@ -118,8 +120,8 @@ struct cell_result {
 /// optimum.
 struct lab_row {
   std::string policy;
-  double budget = 0;
-  std::size_t seeds = 0;
+  double budget = 0;          ///< in `lab_plan::unit`
+  std::size_t seeds = 0;      ///< number of searches
   estimate mean;              ///< mean of the shares
   estimate median;            ///< median of the shares
   double lower_quartile = 0;  ///< lower quartile of the shares
@@ -134,8 +136,8 @@ struct lab_row {
 /// Differences between the shares of two policies on the same seeds, at one budget.
 struct lab_difference {
   lab_comparison pair;
-  double budget = 0;
-  std::size_t seeds = 0;
+  double budget = 0;                           ///< in `lab_plan::unit`
+  std::size_t seeds = 0;                       ///< number of pairs of searches
   estimate mean;                               ///< mean difference
   std::size_t wins = 0, ties = 0, losses = 0;  ///< seeds on which `policy` is better, equal, worse
   double p = 1;                                ///< two-sided p-value of a paired t test
@@ -146,6 +148,7 @@ struct lab_difference {
 struct lab_curve {
   std::string policy;
   lab_axis axis = lab_axis::evaluations;
+  /// A point of the curve.
   struct point {
     double at = 0;      ///< position on `axis`
     estimate mean;      ///< mean of the shares
@@ -181,7 +184,7 @@ lab_plan load_lab(const std::string& path, const config_options& options = {});
 /// @param progress called on this thread a few times a second, and after each finished cell; may be empty
 /// @param stop ends the lab early; the outcome is then `interrupted`, and the same call later continues the
 /// lab
-/// @throws kevo::error (input, environment)
+/// @throws kevo::error: input (a file in the folder is damaged), environment (the folder cannot be written)
 lab_outcome run_lab(const lab_plan& plan,
                     const std::function<void(std::size_t finished, std::size_t cells)>& progress = {},
                     const std::stop_token& stop = {});

@@ -5,8 +5,8 @@
 
 namespace kevo {
 
-/// The cost of one or more steps (variations or evaluations). Wall times of concurrent steps overlap, so
-/// their sum can exceed the wall time of the run.
+/// The cost of one or more steps (turns of operators or evaluations). Wall times of concurrent steps overlap,
+/// so their sum can exceed the wall time of the run.
 struct spending {
   double wall_s = 0;            ///< [s] wall time
   double device_s = 0;          ///< [s] time for which the device was reserved for measuring
@@ -14,6 +14,7 @@ struct spending {
   std::int64_t tokens_in = 0;   ///< tokens that language models read
   std::int64_t tokens_out = 0;  ///< tokens that language models wrote
 
+  /// Adds each part.
   spending& operator+=(const spending& other) {
     wall_s += other.wall_s;
     device_s += other.device_s;
@@ -22,6 +23,7 @@ struct spending {
     tokens_out += other.tokens_out;
     return *this;
   }
+  /// Subtracts each part.
   spending& operator-=(const spending& other) {
     wall_s -= other.wall_s;
     device_s -= other.device_s;
@@ -37,7 +39,7 @@ struct spending {
 struct ledger {
   std::uint64_t proposals = 0;      ///< programs that operators proposed, including known ones
   std::uint64_t duplicates = 0;     ///< proposals whose program was already in the graph
-  std::uint64_t no_proposals = 0;   ///< variations that ended without a proposal
+  std::uint64_t no_proposals = 0;   ///< turns that ended without a proposal
   std::uint64_t filtered = 0;       ///< proposals that the proposal filter dropped, and so evaluations saved
   std::uint64_t evaluations = 0;    ///< finished evaluations, without confirmations, with drafts
   std::uint64_t confirmations = 0;  ///< finished confirmations
@@ -46,7 +48,7 @@ struct ledger {
   /// processes to finish measuring.
   double elapsed_s = 0;
   double waited_s = 0;  ///< [s] sum of the times for which evaluations waited for other processes
-  spending variation;   ///< cost of all variations
+  spending variation;   ///< cost of all turns of operators
   spending evaluation;  ///< cost of all evaluations
 };
 

@@ -25,9 +25,11 @@ struct config_options {
 session_plan load_config(const std::string& path, const config_options& options = {});
 
 /// Reads the config of a recorded run from the journal in `folder`, to continue the run with
-/// `resume_session`. Overrides may change `stop` and `run.parallel` only.
+/// `resume_session`. Overrides may change only `stop`, `run.parallel`, `run.finish`, `llm.patience`, and
+/// `url`, `key_env`, `key_file` and `ca_file` of a model.
 /// @param task present path of the task file; empty if it has not moved
-/// @throws kevo::error (input) also if the task differs from the one with which the run began
+/// @throws kevo::error: input (also if the task differs from the one with which the run began), usage (an
+/// override changes something else)
 session_plan load_recorded_config(const std::string& folder, const config_options& options = {},
                                   const std::string& task = {});
 

@@ -26,20 +26,21 @@ struct operator_credit {
   double probability = 0;
 };
 
-/// The result of a turn of an operator: one variation, and the first evaluation of the candidate that it
-/// made.
+/// The result of a turn of an operator, together with the first evaluation of the candidate that it made.
 struct operator_turn {
   std::size_t index = 0;  ///< index of the operator
   /// The gain in score of a candidate that the archive kept, as a share of the range of scores up to the best
   /// one before, in [0, 1]; 0 for failures, duplicates, and candidates that were filtered out, dropped or
   /// rejected.
   double reward = 0;
-  double cost_s = 0;  ///< [s] wall time of variation and evaluation together
+  double cost_s = 0;  ///< [s] wall time of the turn and of that evaluation together
 };
 
 /// A portfolio policy. `pick` returns the index of the operator that gets the next turn. `available` says
 /// which operators may run now (not exhausted, below their concurrency, able to vary the chosen parent); at
-/// least one may. `observe` is called once for every finished turn.
+/// least one may. `observe` is called once for every finished turn. `credits` returns the statistics of each
+/// operator, in their order. The shipped policies (kevo/vary/) describe these functions only where they do
+/// more than is said here.
 template <class T>
 concept portfolio_policy = std::copy_constructible<T> &&
     requires(T& policy, const T& view, std::span<const bool> available, rng& random,
@@ -49,7 +50,8 @@ concept portfolio_policy = std::copy_constructible<T> &&
   { view.credits() } -> std::same_as<std::vector<operator_credit>>;
 };
 
-/// A type-erased portfolio policy with value semantics.
+/// A type-erased portfolio policy with value semantics. Its functions do what the concept `portfolio_policy`
+/// says.
 class any_portfolio {
  public:
   any_portfolio() = default;

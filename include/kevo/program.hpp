@@ -10,9 +10,9 @@
 
 namespace kevo {
 
-/// One source file; `path` is relative, with forward slashes ("kernel.cpp").
+/// One source file of a program.
 struct source_file {
-  std::string path;
+  std::string path;  ///< relative, with forward slashes ("kernel.cpp")
   std::string text;
   friend bool operator==(const source_file&, const source_file&) = default;
 };

@@ -21,6 +21,7 @@ class rng {
  public:
   using result_type = std::uint64_t;
 
+  /// A stream whose numbers are determined by `seed`.
   explicit constexpr rng(std::uint64_t seed = 0) : key_(mix(seed ^ 0x6b65766f72616e64ULL)) {}
 
   /// Returns an independent stream with the number `stream`. This stream does not advance. The result depends
@@ -42,6 +43,7 @@ class rng {
     }
     return block_[--have_];
   }
+  /// The bounds of operator(), as the concept std::uniform_random_bit_generator requires them.
   static constexpr std::uint64_t min() { return 0; }
   static constexpr std::uint64_t max() { return ~std::uint64_t{0}; }
 

@@ -46,6 +46,7 @@ struct build_context {
 template <class T>
 class plugin_table {
  public:
+  /// Reads the settings of a plug-in and makes it.
   using factory = std::function<T(settings&, const build_context&)>;
 
   /// Adds a plug-in. `doc` is a description in one line for the reference of all keys.
@@ -56,12 +57,15 @@ class plugin_table {
                   "choose another name");
     }
   }
+  /// Whether a plug-in has this name.
   bool contains(std::string_view name) const { return entries_.find(name) != entries_.end(); }
+  /// The names of all plug-ins, in alphabetical order.
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const auto& [name, value] : entries_) all.push_back(name);
     return all;
   }
+  /// The description of a plug-in; empty if the name is unknown.
   std::string doc(std::string_view name) const {
     const auto it = entries_.find(name);
     return it == entries_.end() ? std::string() : it->second.doc;
@@ -89,13 +93,13 @@ class plugin_table {
 /// All plug-ins of a program. Not thread-safe; all plug-ins must be added before a run starts.
 class registry {
  public:
-  plugin_table<any_selector> selectors;
-  plugin_table<any_variation> operators;
-  plugin_table<any_portfolio> portfolios;
-  plugin_table<any_archive> archives;
-  plugin_table<any_fitness> fitness;
-  plugin_table<any_ranker> rankers;
-  plugin_table<any_proposal_filter> filters;
+  plugin_table<any_selector> selectors;       ///< choose parents (section `select` of a config)
+  plugin_table<any_variation> operators;      ///< make new programs (`vary.operators`)
+  plugin_table<any_portfolio> portfolios;     ///< choose among operators (`vary.portfolio`)
+  plugin_table<any_archive> archives;         ///< keep elites (`archive`)
+  plugin_table<any_fitness> fitness;          ///< evaluate programs (`fitness.backend`)
+  plugin_table<any_ranker> rankers;           ///< order proposals (`screen`)
+  plugin_table<any_proposal_filter> filters;  ///< drop proposals (`filter`)
   /// The key of a stop rule is its name: `{evaluations: 400}`. The factory reads that key.
   plugin_table<any_stop_rule> stop_rules;
 

@@ -17,7 +17,7 @@ namespace kevo {
 /// counts.
 struct told_result {
   candidate_id candidate = no_candidate;
-  kevo::outcome outcome = kevo::outcome::build_failed;
+  kevo::outcome outcome = kevo::outcome::build_failed;  ///< of this evaluation
   double score = 0;  ///< the candidate's score after this evaluation, with earlier ones averaged in
   double log_error =
       0;              ///< standard deviation of the logarithm of the speedup, from its interval; 0 if unknown

@@ -34,7 +34,7 @@ struct broken_rule {
 /// A rule that a program must follow to earn a reward. `check` returns the reason why a program breaks it, or
 /// nothing.
 struct reward_rule {
-  std::string name;
+  std::string name;  ///< stated in broken_rule::rule
   std::function<std::optional<std::string>(const program&, const evaluation&)> check;
 };
 
@@ -154,14 +154,14 @@ inline bool cuda_l1_agrees(double first, double second) {
 /// that the step reaches. The reward of a later step is multiplied by `decay` to the power of the number of
 /// steps before it. The paper gives no formula for its decay; this one, and `gain`, are kevo's choice.
 struct stage_rewards {
-  double build_failed = -1;
-  double built = 0.1;
+  double build_failed = -1;  ///< the program does not compile; no other reward is added
+  double built = 0.1;        ///< the program compiles
   double run_failed = -0.5;  ///< the program crashed, timed out, was incorrect, ...
-  double correct = 0.5;
-  double faster = 1;     ///< faster than the program before the step
-  double margin = 0.02;  ///< a smaller relative gain does not count as faster
-  double gain = 2;  ///< times the logarithm to base 2 of the speedup over the program before, if positive
-  double decay = 0.9;
+  double correct = 0.5;      ///< all results are right
+  double faster = 1;         ///< faster than the program before the step
+  double margin = 0.02;      ///< a smaller relative gain does not count as faster
+  double gain = 2;     ///< times the logarithm to base 2 of the speedup over the program before, if positive
+  double decay = 0.9;  ///< factor of the reward for each earlier step of the chain
 };
 
 /// The reward of a step that ends with this outcome, without the decay. `log_gain` is the natural logarithm

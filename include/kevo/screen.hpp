@@ -25,7 +25,8 @@
 
 namespace kevo {
 
-/// A model that learns from pairs of features and target, and predicts targets; a greater target is better.
+/// A model that learns from pairs of features and target (`learn`), and predicts the target for features
+/// (`predict`); a greater target is better.
 /// All feature vectors have the same length. Its predictions must depend on nothing but the sequence of its
 /// calls, because a replay repeats these calls. `predict` may fit the model first.
 template <class T>
@@ -35,7 +36,7 @@ concept ranker = std::copy_constructible<T> &&
   { model.predict(features) } -> std::same_as<double>;
 };
 
-/// A type-erased ranker with value semantics.
+/// A type-erased ranker with value semantics. Its functions do what the concept `ranker` says.
 class any_ranker {
  public:
   any_ranker() = default;
@@ -77,7 +78,7 @@ class any_ranker {
 struct screening_features {
   /// Number of features for the parent's measures; a hash of its name assigns each measure to one of them.
   std::size_t measures = 16;
-  ngram_embedding source{.dimensions = 96, .longest = 3};
+  ngram_embedding source{.dimensions = 96, .longest = 3};  ///< maps the source to its first features
   /// Further features of a program, always the same number of them, for instance tunable_features; empty:
   /// none.
   std::function<std::vector<double>(const program&)> more = {};
@@ -109,15 +110,15 @@ struct screening_features {
   static constexpr double worthless = -4;
 };
 
-/// How proposals are screened (TVM's evolutionary search picks by its cost model with an epsilon of 5 %; pool
-/// and drop are kevo's choices). While fewer than `pool` proposals wait and an operator can vary, further
-/// proposals are made before one is evaluated. Then the proposal that the ranker puts first is evaluated, or,
-/// with probability `epsilon`, a random one, so that a wrong model cannot mislead the whole search. If the
-/// pool is full, the `drop` proposals that the ranker puts last are never evaluated. One of every 1 + `drop`
-/// proposals is then evaluated. Until `warmup` results have been learned, the oldest proposal is evaluated
-/// and none is dropped.
+/// How proposals are screened (TVM's evolutionary search also picks by a cost model, with an epsilon of 5 %;
+/// the defaults here are kevo's choices). While fewer than `pool` proposals wait and an operator can vary,
+/// further proposals are made before one is evaluated. Then the proposal that the ranker puts first is
+/// evaluated, or, with probability `epsilon`, a random one, so that a wrong model cannot mislead the whole
+/// search. If the pool is full, the `drop` proposals that the ranker puts last are never evaluated. One of
+/// every 1 + `drop` proposals is then evaluated. Until `warmup` results have been learned, the oldest
+/// proposal is evaluated and none is dropped.
 struct screening {
-  any_ranker ranker;
+  any_ranker ranker;            ///< predicts the results of proposals
   std::size_t pool = 8;         ///< number of proposals from which to choose
   std::size_t drop = 1;         ///< proposals that are dropped for each one that is evaluated
   double epsilon = 0.1;         ///< probability of choosing at random

@@ -1,6 +1,6 @@
 #pragma once
 // The search: a synchronous state machine without threads, clock, files or network. `ask` returns the next
-// job; `tell` takes results, in any order. The driver (src/run, an RL trainer, a test) provides time and
+// job; `tell` takes results, in any order. The driver (a session, a trainer, a test) provides time and
 // concurrency.
 
 #include <algorithm>
@@ -28,6 +28,8 @@ namespace kevo {
 /// state that a replay needs has been emitted as an event, so a replay need not repeat that call.
 class search {
  public:
+  /// A search without candidates; `add_seed` adds the first ones. The archive, the selector and the portfolio
+  /// in `parts` must not be empty.
   search(search_parts parts, search_settings settings)
       : parts_(std::move(parts)),
         settings_(settings),
@@ -49,8 +51,8 @@ class search {
   search(const search&) = delete;
   search& operator=(const search&) = delete;
 
-  /// Adds a program given by the user as a candidate. Variation waits until all seeds are evaluated. A
-  /// program that is already in the search graph is ignored.
+  /// Adds a program given by the user as a candidate. No turn of an operator begins until all seeds are
+  /// evaluated. A program that is already in the search graph is ignored. O(size of the program).
   void add_seed(const program& source, double now_s) {
     const content_id id = id_of(source);
     if (graph_.find(id)) return;
@@ -81,9 +83,9 @@ class search {
     return wait_job{};
   }
 
-  /// Takes the result of the variation `id`, what it spent, and its transcript for the journal. A proposal
-  /// whose program has no files counts as `no_proposal`.
-  /// @throws kevo::error (internal) if no variation with this id is outstanding
+  /// Takes the result of the turn `id`, what it spent, and its transcript for the journal. A proposal whose
+  /// program has no files counts as `no_proposal`. `now_s` is the run time [s], here and below.
+  /// @throws kevo::error (internal) if no turn with this id is outstanding
   void tell(ticket id, variation_result result, const spending& cost, std::string transcript, double now_s) {
     const in_flight turn = take(id, false);
     if (const auto* made = std::get_if<proposal>(&result); made != nullptr && made->program.files.empty())
@@ -109,11 +111,11 @@ class search {
     parts_.stop.observe(progress(now_s));
   }
 
-  /// Takes a further program of the variation `id`, which is still outstanding (see
-  /// `variation_request::propose`). It becomes a candidate with the parents of the variation; a program that
-  /// is in the search graph is recorded as known. Ignored if the variation has told a program with the same
-  /// `sample` before, or if the program has no files.
-  /// @throws kevo::error (internal) if no variation with this id is outstanding
+  /// Takes a further program of the turn `id`, which is still outstanding (see `variation_request::propose`).
+  /// It becomes a candidate with the parents of the turn; a program that is in the search graph is recorded
+  /// as known. Ignored if the turn has told a program with the same `sample` before, or if the program has no
+  /// files.
+  /// @throws kevo::error (internal) if no turn with this id is outstanding
   void tell_further(ticket id, proposal made, double now_s);
 
   /// Takes the result of the evaluation `id`. A valid result without a stage gets the stage that was
@@ -156,7 +158,7 @@ class search {
     parts_.stop.observe(progress(now_s));
   }
 
-  /// Records that an operator evaluated a draft during its variation `id`, which is still outstanding. The
+  /// Records that an operator evaluated a draft during its turn `id`, which is still outstanding. The
   /// draft does not become a candidate.
   void tell_draft(ticket id, const program& draft, evaluation result, double now_s) {
     ++ledger_.evaluations;
@@ -183,7 +185,7 @@ class search {
   /// proposals.
   void filter_gathered(double now_s);
 
-  /// Stops the search for a reason from outside, such as an interrupt: no new variations and no ordinary
+  /// Stops the search for a reason from outside, such as an interrupt: no new turns and no ordinary
   /// evaluations. With `finish_confirmations`, `ask` still hands out first evaluations of waiting seeds and
   /// of candidates that were expensive to make (see `capacity::settle`), and then confirmations of
   /// possible champions, best first, until three valid ones in a row bring no new champion. If the search has
@@ -212,13 +214,19 @@ class search {
   /// The first valid candidate found to be the baseline's program; `no_candidate` if none is known. Such a
   /// candidate never becomes champion.
   candidate_id baseline_duplicate() const { return confirmation_.baseline_duplicate(); }
+  /// Scores, outcomes and ranks of all candidates.
   const kevo::population& population() const { return population_; }
+  /// The lineage of all candidates.
   const search_graph& graph() const { return graph_; }
+  /// The archive with the elites.
   const any_archive& archive() const { return parts_.archive; }
+  /// What the run has spent. `elapsed_s` is not set here, only in `progress`.
   const kevo::ledger& spent() const { return ledger_; }
   /// The estimates of the portfolio for each operator; may be empty.
   std::vector<operator_credit> credits() const { return parts_.portfolio.credits(); }
+  /// The operators, for the driver, which calls `vary` on them.
   std::vector<any_variation>& operators() { return parts_.operators; }
+  /// The store of programs and evaluations.
   const candidate_store& store() const { return parts_.store; }
   /// Statistics of the screening of proposals; nothing if there is no screening.
   std::optional<screening_report> screened() const {
@@ -270,16 +278,15 @@ class search {
     return found && *found < known;
   }
 
-  /// The services for a variation that read this search: `seen`, `program_of`, `lineage`, `siblings` and
-  /// `children`. They
-  /// call `guarded(function)`, which must run the function under the lock that guards this search (or just
-  /// run it if there is one thread). The driver fills in the other services. This search must outlive the
-  /// services.
+  /// The services for a turn that read this search: `seen`, `program_of`, `lineage`, `siblings` and
+  /// `children`. They call `guarded(function)`, which must run the function under the lock that guards this
+  /// search (or just run it if there is one thread). The driver fills in the other services. This search must
+  /// outlive the services.
   template <class Guarded>
   variation_services services(const variation_job& asked, Guarded guarded) const;
 
  private:
-  /// A variation that made a candidate.
+  /// A turn that made a candidate.
   struct finished_turn {
     double cost_s = 0;
     ticket job = 0;
@@ -294,7 +301,7 @@ class search {
     evaluation_stage wanted = evaluation_stage::timed_full;
     bool fresh = false;
     bool withdrawn = false;
-    std::vector<std::uint32_t> samples;  ///< of the further programs that the variation has told
+    std::vector<std::uint32_t> samples;  ///< of the further programs that the turn has told
   };
 
   void emit(const event& happened) const;
@@ -351,7 +358,7 @@ class search {
   void nominate(candidate_id who, const population_row& before, const evaluation& e, double now_s);
   job confirm_next(double now_s);
   /// Whether no candidate can be evaluated soon: none waits or is being evaluated, and all outstanding
-  /// variations are of operators that take long, such as models.
+  /// turns are of operators that take long, such as models.
   bool evaluator_idles() const;
   void look_for_contender();
   /// The name of the baseline of the candidate's speedup if the candidate is valid and is that baseline's
@@ -380,13 +387,13 @@ class search {
   std::size_t withdrawn_ = 0;  ///< number of withdrawn jobs in `in_flight_`
   /// A re-evaluation that the selector requested while the driver could not evaluate. It is in `in_flight_`.
   std::optional<evaluation_job> held_;
-  /// The variations of candidates that wait for their first evaluation.
+  /// The turns of candidates that wait for their first evaluation.
   std::unordered_map<candidate_id, finished_turn> turn_;
-  /// The variations of the candidates of operators that are not replayable. There are few, because each cost
+  /// The turns of the candidates of operators that are not replayable. There are few, because each cost
   /// a call of a language model or similar work.
   std::unordered_map<candidate_id, finished_turn> plans_;
   std::vector<std::uint32_t> fruitless_;  ///< for each operator: fruitless turns since the last new program
-  std::vector<std::size_t> running_;      ///< for each operator: outstanding variations
+  std::vector<std::size_t> running_;      ///< for each operator: outstanding turns
   std::vector<std::string> measure_names_;
   std::vector<double> measure_values_;
   bool wants_source_ = false;

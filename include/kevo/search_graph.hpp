@@ -27,6 +27,7 @@ class search_graph {
  public:
   /// The number of an edge. Edges are numbered from 0 in the order in which they were added.
   using edge_index = std::uint32_t;
+  /// The value that means "no edge".
   static constexpr edge_index no_edge = std::numeric_limits<edge_index>::max();
 
   /// An edge from a parent to a child. `older` is the previous edge from the same parent; `no_edge` if there
@@ -71,7 +72,9 @@ class search_graph {
 
   /// The number of candidates.
   std::size_t size() const { return vertices_.size(); }
+  /// The content id of a candidate's program. As in all functions below, the candidate must exist.
   const content_id& program_of(candidate_id id) const { return vertices_[id].program; }
+  /// The operator that made a candidate; `seed_operator` for seeds.
   operator_index made_by(candidate_id id) const { return vertices_[id].made_by; }
   /// The number of edges on the longest path from a seed; 0 for seeds. O(1).
   std::size_t depth(candidate_id id) const { return vertices_[id].depth; }
@@ -82,6 +85,7 @@ class search_graph {
     for (const edge& e : edges_to(id)) result.push_back(e.parent);
     return result;
   }
+  /// The number of parents. O(1).
   std::size_t parents_count(candidate_id id) const { return edges_to(id).size(); }
 
   /// The children, oldest first.
@@ -92,6 +96,7 @@ class search_graph {
       result[--left] = edges_[e].child;
     return result;
   }
+  /// The number of children. O(1).
   std::size_t children_count(candidate_id id) const { return vertices_[id].children; }
   /// The children, newest first, at most `limit`. O(limit).
   std::vector<candidate_id> newest_children(candidate_id id, std::size_t limit) const {

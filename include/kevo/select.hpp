@@ -29,8 +29,10 @@ namespace kevo {
 /// inspirations. `clean_slate`: neither, no notes of the run and no inspirations.
 enum class memory_scope : std::uint8_t { parent_trajectory, siblings, both, clean_slate, notes };
 
+/// The names of the scopes, in the order of `memory_scope`.
 inline constexpr std::array<std::string_view, 5> memory_scope_names = {"parent_trajectory", "siblings",
                                                                        "both", "clean_slate", "notes"};
+/// The name of a scope, as configs write it.
 inline constexpr std::string_view to_string(memory_scope scope) {
   return memory_scope_names[static_cast<std::size_t>(scope)];
 }
@@ -40,8 +42,8 @@ inline constexpr std::string_view to_string(memory_scope scope) {
 struct selection {
   std::vector<candidate_id> parents;
   std::vector<candidate_id> inspirations;  ///< further candidates that the operator may learn from
-  memory_scope scope = memory_scope::parent_trajectory;
-  bool reevaluate = false;
+  memory_scope scope = memory_scope::parent_trajectory;  ///< earlier candidates that the operator is shown
+  bool reevaluate = false;                               ///< whether the parent is measured again
   friend bool operator==(const selection&, const selection&) = default;
 };
 
@@ -49,13 +51,13 @@ struct selection {
 struct observation {
   candidate_id candidate = no_candidate;
   std::vector<candidate_id> parents;
-  operator_index made_by = seed_operator;
-  kevo::outcome outcome = kevo::outcome::build_failed;
+  operator_index made_by = seed_operator;               ///< the operator that made the candidate
+  kevo::outcome outcome = kevo::outcome::build_failed;  ///< of this evaluation
   double score = 0;                    ///< the candidate's score in the population; 0 unless valid
   std::optional<double> parent_score;  ///< the best score of a valid parent; nothing if there is none
   archive_result archived;             ///< the answer of the archive
-  double cost_s = 0;       ///< [s] wall time of the evaluation; at the first one, plus that of the variation
-  std::uint64_t job = 0;   ///< at the first evaluation: ticket of the variation that made it; else 0
+  double cost_s = 0;       ///< [s] wall time of the evaluation; at the first one, plus that of the turn
+  std::uint64_t job = 0;   ///< at the first evaluation: ticket of the turn that made it; else 0
   double measured = 0;     ///< the score of this evaluation alone (`score` may be an average); 0 unless valid
   bool confirmed = false;  ///< whether this evaluation was a confirmation
   std::shared_ptr<const evaluation>
@@ -73,10 +75,11 @@ struct observation {
 
 /// The work of a search that is not finished yet. Seeds and confirmations do not count.
 struct pending_work {
-  std::size_t variations = 0;    ///< variations whose result has not been told yet
+  std::size_t variations = 0;    ///< turns whose result has not been told yet
   std::size_t proposals = 0;     ///< proposed candidates whose first evaluation has not ended
   std::size_t measurements = 0;  ///< re-evaluations that the selector requested and that have not ended
 
+  /// Whether nothing is pending.
   bool none() const { return variations == 0 && proposals == 0 && measurements == 0; }
 };
 
@@ -89,13 +92,16 @@ struct pending_work {
 ///   after the evaluation: is told the result of every evaluation.
 /// - `bool ready(const pending_work&) const`: false while the selector waits for results, as at the end of a
 ///   round. When nothing is pending, `select` is called whatever `ready` says.
+///
+/// The shipped selectors (kevo/select/) describe these functions only where they do more than is said here.
 template <class T>
 concept selector = std::copy_constructible<T> &&
     requires(T& policy, const population_view& view, rng& random) {
   { policy.select(view, random) } -> std::same_as<selection>;
 };
 
-/// A type-erased selector with value semantics.
+/// A type-erased selector with value semantics. Its functions do what the concept `selector` says; optional
+/// members that the held selector does not have do nothing, and `ready` is then true.
 class any_selector {
  public:
   any_selector() = default;

@@ -27,9 +27,9 @@ class language_models;  // kevo/llm/client.hpp
 
 /// The state of a running session, for displays. Valid only during the call that passes it.
 struct session_status {
-  kevo::progress progress;
+  kevo::progress progress;               ///< what the run has spent and reached
   std::vector<operator_credit> credits;  ///< the portfolio's estimates for each operator; may be empty
-  std::size_t varying = 0;               ///< variations that are running
+  std::size_t varying = 0;               ///< turns of operators that are running
   std::size_t evaluating = 0;            ///< evaluations that are running, measuring or not
   std::size_t measuring = 0;             ///< those of `evaluating` that have exclusive use of their device
   std::size_t confirming = 0;            ///< those of `evaluating` that confirm a possible champion
@@ -78,15 +78,14 @@ struct session_plan {
   /// the journal is used.
   search_parts parts;
   search_settings search;
-  any_fitness fitness;
+  any_fitness fitness;          ///< must not be empty, except for a replay
   std::vector<program> seeds;   ///< evaluated first, after the task's seeds
   std::size_t variations = 2;   ///< number of threads that run operators
   std::size_t evaluations = 2;  ///< number of threads that run the fitness function
   /// [s] Time limit for finishing after a stop rule has ended the run. It holds for confirmations of possible
   /// champions, for first evaluations of seeds and of programs written by models, and for model requests in
   /// progress. All other work gets 1 s. Unfinished work is then cancelled. A resumed session first runs the
-  /// cancelled jobs, except variations that ask models: these end without a proposal, and their cost is
-  /// booked.
+  /// cancelled jobs, except turns that ask models: these end without a proposal, and their cost is booked.
   double finish_s = 120;
   std::shared_ptr<language_models> models;  ///< the models that operators use; null if none does
   /// Request it to end the session early: nothing new is started, and running work is finished, except
@@ -101,7 +100,7 @@ struct session_plan {
 /// The result of a session.
 struct run_outcome {
   std::string directory;                        ///< folder of the run
-  champion best;                                ///< `best.id` is no_candidate if no candidate was confirmed
+  champion best;                                ///< `best.id` is no_candidate if there is no champion
   std::shared_ptr<const program> best_program;  ///< null if there is no champion
   std::string best_file;                        ///< path of the champion's source; empty if there is none
   std::string stopped_by;    ///< the reason of the stop rule, or another reason why the search ended

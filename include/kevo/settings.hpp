@@ -36,13 +36,13 @@ struct setting {
 
 /// The description of one key of a config, as its decoder declared it.
 struct setting_description {
-  std::string path;  ///< dotted, e.g. "search.seed"
-  std::string type;  ///< "integer", "real", "boolean", "text", "list of real", "map", ...
-  std::string unit;
-  std::string def;    ///< the default as it is written in a config; empty if the key is required
-  std::string range;  ///< "1 .. 10", ">= 1", "one of: a, b"; empty if all values are allowed
-  std::string doc;
-  bool required = false;
+  std::string path;       ///< dotted, e.g. "search.seed"
+  std::string type;       ///< "integer", "real", "boolean", "text", "list of real", "map", ...
+  std::string unit;       ///< unit of the value; empty if it has none
+  std::string def;        ///< the default as it is written in a config; empty if the key is required
+  std::string range;      ///< "1 .. 10", ">= 1", "one of: a, b"; empty if all values are allowed
+  std::string doc;        ///< description in one line
+  bool required = false;  ///< whether the key has no default
 };
 
 /// A reader of one map of a config. Copies share the record of what was read. A reader shares ownership of
@@ -61,7 +61,8 @@ class settings {
     return {std::make_shared<const settings_node>(settings_node::empty_map()), true};
   }
 
-  /// The value of a scalar key; its default if the key is absent or null.
+  /// The value of a scalar key; its default if the key is absent or null. Fails if a key without a default is
+  /// absent, if the value has another type, or if it is outside the bounds of `what`.
   bool boolean(std::string_view key, const setting<bool>& what = {}) {
     return scalar<bool>(key, what, "boolean");
   }

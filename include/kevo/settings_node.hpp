@@ -1,5 +1,5 @@
 #pragma once
-// The content of a config or task file after parsing and before decoding: a tree of values, each with its
+// The contents of a config or task file after parsing and before decoding: a tree of values, each with its
 // place in the file.
 
 #include <charconv>
@@ -20,14 +20,15 @@ struct settings_entry;
 /// A value in a config: a scalar, a list, or a map with its keys in file order. A value type; copies are
 /// deep.
 struct settings_node {
+  /// The kinds of values.
   enum class kind : std::uint8_t { null, boolean, integer, real, text, list, map };
 
-  kind type = kind::null;
-  bool boolean = false;
-  std::int64_t integer = 0;
-  double real = 0;
-  bool quoted = false;  ///< for texts: written in quotes, so that the text starts one column later
-  std::string text;     ///< the value of a text; for other scalars, the text in the file ("1e3")
+  kind type = kind::null;    ///< decides which of the members below are set
+  bool boolean = false;      ///< for booleans
+  std::int64_t integer = 0;  ///< for integers
+  double real = 0;           ///< for real numbers
+  bool quoted = false;       ///< for texts: written in quotes, so that the text starts one column later
+  std::string text;          ///< the value of a text; for other scalars, the text in the file ("1e3")
   std::vector<settings_node> items;     ///< for lists
   std::vector<settings_entry> entries;  ///< for maps
   /// File, line and column of the value; `key` is its dotted path ("vary.operators[0].steps").
@@ -42,6 +43,7 @@ struct settings_node {
   static settings_node of(const char* value);
   template <class T>
   static settings_node of(const std::vector<T>& values);
+  /// A map without entries.
   static settings_node empty_map();
 
   bool is_map() const { return type == kind::map; }

@@ -41,7 +41,7 @@ struct progress {
 struct stop_part {
   std::string name;  ///< name of the rule in a config
   double spent = 0;  ///< in the unit of the limit; may exceed it
-  double limit = 0;
+  double limit = 0;  ///< amount at which the rule stops the run
 
   /// The used share of the limit, in [0, 1]; 1 if the limit is not positive.
   double share() const { return limit > 0 ? std::clamp(spent / limit, 0.0, 1.0) : 1; }
@@ -53,12 +53,15 @@ struct stop_part {
 /// - `parts(progress)`: the limits of the rule, each with the amount spent, as a `std::vector<stop_part>`.
 /// - `observe(progress)`: called once after every result. A rule with state updates it there and not in
 ///   `stop`, because a replay calls `stop` less often.
+///
+/// The shipped rules (kevo/stop/) describe these functions only where they do more than is said here.
 template <class T>
 concept stop_rule = std::copy_constructible<T> && requires(T& rule, const progress& now) {
   { rule.stop(now) } -> std::same_as<std::optional<std::string>>;
 };
 
-/// A type-erased stop rule with value semantics. An empty one never stops.
+/// A type-erased stop rule with value semantics. Its functions do what the concept `stop_rule` says. An empty
+/// one never stops.
 class any_stop_rule {
  public:
   any_stop_rule() = default;

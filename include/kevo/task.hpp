@@ -22,11 +22,12 @@ namespace kevo {
 /// A named extent. `value` is set for a constant axis; each workload gives the value of a variable axis.
 struct axis {
   std::string name;
-  std::optional<std::int64_t> value;
-  std::string description;
+  std::optional<std::int64_t> value;  ///< nothing for a variable axis
+  std::string description;            ///< may be empty
 };
 
-/// How the random contents of an input are drawn. Kinds:
+/// How the random values of an input are drawn. Some checks also use other values than these, such as
+/// scaled or constant ones. Kinds:
 /// - "normal": normally distributed with mean a and standard deviation b.
 /// - "uniform": uniform in [a, b).
 /// - "integers": integers in [a, b].
@@ -37,9 +38,9 @@ struct axis {
 ///   most b.
 /// - "columns": for each row whose offsets the input `rows` holds, distinct integers in [0, a), ascending.
 struct generator {
-  std::string kind = "normal";
-  double a = 0;
-  double b = 1;
+  std::string kind = "normal";  ///< one of the kinds above
+  double a = 0;                 ///< first parameter of the kind
+  double b = 1;                 ///< second parameter of the kind
   /// Replace `a` and `b` if they depend on the axes of a workload; see `resolved`.
   std::optional<expression> a_of, b_of;
   /// For "offsets": the distribution of the row lengths. "": the ends of the rows are drawn uniformly;
@@ -63,14 +64,15 @@ struct tensor {
 
 /// The rule by which an element of an output is accepted.
 struct tolerance {
-  /// - "accumulation": |error| <= factor * u * sqrt(length) * scale[i]. u is the unit roundoff of the
-  ///   output's type; the reference writes the tensor `scale` as an extra output.
+  /// - "accumulation": |error| <= factor * u * sqrt(length) * scale[i] + length * s. u is the unit roundoff
+  ///   of the output's type and s its smallest positive number; the reference writes the tensor `scale` as an
+  ///   extra output.
   /// - "bounds": |error| <= max_atol + max_rtol * |expected|.
-  /// - "exact": equal; for integers.
+  /// - "exact": equal to the expected value.
   /// - "finite": any finite number is accepted, for outputs that only have to satisfy a contract (below).
   std::string rule = "bounds";
-  double max_atol = 1e-5;
-  double max_rtol = 1e-5;
+  double max_atol = 1e-5;               ///< for "bounds": absolute part of the bound
+  double max_rtol = 1e-5;               ///< for "bounds": relative part of the bound
   double required_matched_ratio = 1.0;  ///< share of elements that must be accepted
   /// Upper limit of the error of every element, including those that need not be accepted.
   std::optional<double> max_error_cap;
@@ -88,25 +90,26 @@ struct tolerance {
   /// operations of their sources, and wrong for infinities and values that are not numbers.
   bool fast_math = false;
 
+  /// Whether the output has to satisfy a condition as a whole.
   bool has_contract() const { return min_cosine || max_relative_l1 || max_rmse; }
 };
 
-/// Contents of an input, read from a file when the task was loaded.
+/// Values of an input, read from a file when the task was loaded.
 struct tensor_contents {
   std::string file;                 ///< path as written in the task
   std::vector<std::int64_t> shape;  ///< as stated in the file, outermost first
   std::vector<std::byte> bytes;     ///< elements of the input's dtype, row major, little-endian
 };
 
-/// The source of the contents of an input in a workload: its generator ("random"), a value or a file.
+/// The source of the values of an input in a workload: its generator ("random"), a value or a file.
 struct workload_input {
   std::string kind;                                 ///< "random", "scalar" or "file"
   double value = 0;                                 ///< for "scalar"
-  std::shared_ptr<const tensor_contents> contents;  ///< for "file"
+  std::shared_ptr<const tensor_contents> contents;  ///< for "file": the values that were read
   /// For "file": whether calls get the elements of the file in their order. Otherwise each element is drawn
-  /// at random from those of the file, so that the contents of a call cannot be known in advance.
+  /// at random from those of the file, so that the input data of a call cannot be known in advance.
   bool kept = true;
-  /// For "file" with `kept`: whether some calls get contents of the input's generator instead of the file's.
+  /// For "file" with `kept`: whether some calls get values of the input's generator instead of the file's.
   /// In these calls, the other inputs from files are generated as well, except kept ones without a generator.
   bool alternates = false;
 };
@@ -114,14 +117,14 @@ struct workload_input {
 /// A value for each variable axis, and how the inputs are made. A hidden workload is used to check
 /// correctness only; it is never timed and never shown to operators.
 struct workload {
-  std::string uuid;
+  std::string uuid;                              ///< identifies the workload within the task
   std::map<std::string, std::int64_t> axes;      ///< the variable axes
   std::map<std::string, workload_input> inputs;  ///< by input; inputs without an entry are random
   std::map<std::string, generator> generate;     ///< by input; these replace the task's generators
   std::map<std::string, tolerance> tolerances;   ///< by output; "" applies to all outputs
   std::string cache = "warm";  ///< "warm", or "cold": caches are flushed before each timed call
-  bool hidden = false;
-  double weight = 1;  ///< weight in the geometric mean of the speedups
+  bool hidden = false;         ///< whether it is checked only
+  double weight = 1;           ///< weight in the geometric mean of the speedups
 };
 
 /// The work of a call as expressions of the axes.
@@ -136,7 +139,7 @@ struct cost_model {
 /// int64_t...)`. In Python (language "python") it is a class or a function of PyTorch, as KernelBench and
 /// FlashInfer-Bench write them.
 struct reference_source {
-  std::string language;
+  std::string language;  ///< "cpp" or "python"
   program source;
   std::string form{};   ///< Python: "module" (a class whose instance is called) or "function"
   std::string entry{};  ///< Python: name of the class or function
@@ -156,19 +159,19 @@ struct baseline {
 /// A complete task. A value type. A loader or a program makes it; it is not changed afterwards.
 struct task {
   std::string name;
-  std::string op_type;
-  std::string description;
-  std::vector<std::string> tags;
+  std::string op_type;            ///< kind of operation, such as "gemm"; may be empty
+  std::string description;        ///< for users and language models; may be empty
+  std::vector<std::string> tags;  ///< keywords; `kevo bench` groups tasks by those of the form KIND:NAME
   std::vector<axis> axes;  ///< in file order; the kernel takes the variable ones as arguments in this order
-  std::vector<tensor> inputs;  ///< in file order, which is the order of the arguments
-  std::vector<tensor> outputs;
-  std::vector<expression> constraints;  ///< conditions on the axes that every workload must meet
-  std::optional<reference_source> reference;
+  std::vector<tensor> inputs;                   ///< in file order, which is the order of the arguments
+  std::vector<tensor> outputs;                  ///< in file order; arguments after the inputs
+  std::vector<expression> constraints;          ///< conditions on the axes that every workload must meet
+  std::optional<reference_source> reference;    ///< none for a task that a program of the user judges
   std::map<std::string, tolerance> tolerances;  ///< by output; "" applies to all outputs
-  std::vector<workload> workloads;
-  cost_model cost;
-  std::vector<program> seeds;       ///< programs from which the search starts
-  std::vector<baseline> baselines;  ///< speedups are relative to the first one
+  std::vector<workload> workloads;              ///< visible and hidden ones, in file order
+  cost_model cost;                              ///< without it, no speed-of-light fraction is known
+  std::vector<program> seeds;                   ///< programs from which the search starts
+  std::vector<baseline> baselines;              ///< speedups are relative to the first one
   std::string file;  ///< path of the task file, for messages; empty if the task was made in code
   std::map<std::string, std::string> extra;  ///< FlashInfer fields that kevo only stores and exports
   /// The files of seeds, baselines and reference, as written in the task, by the content id of the program;

@@ -26,6 +26,7 @@ namespace kevo {
 struct tunable_features {
   std::size_t features = 32;  ///< number of features; 0: none
 
+  /// The features of a program: a vector of length `features`.
   std::vector<double> operator()(const program& source) const {
     std::vector<double> found(features, 0.0);
     if (features == 0) return found;

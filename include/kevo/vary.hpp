@@ -26,8 +26,8 @@ namespace kevo {
 
 /// A new program, with a one-line summary of the change.
 struct proposal {
-  kevo::program program;
-  std::string summary;
+  kevo::program program;  ///< the complete source; must have a file
+  std::string summary;    ///< for users, and for operators that show earlier candidates to a model
   /// Number of the reply of a model that the program was made from, where a turn asked for several replies to
   /// one prompt; else 0.
   std::uint32_t sample = 0;
@@ -52,7 +52,7 @@ struct variation_services {
 /// What an operator is asked to vary. A request owns all data that it refers to, so that an operator may keep
 /// it for any length of time.
 struct variation_request {
-  std::uint64_t job = 0;  ///< ticket of this variation; `observation::job` repeats it
+  std::uint64_t job = 0;  ///< ticket of this turn; `observation::job` repeats it
   std::shared_ptr<const kevo::task> task;
   std::vector<std::shared_ptr<const candidate_snapshot>> parents;       ///< at least one
   std::vector<std::shared_ptr<const candidate_snapshot>> inspirations;  ///< further candidates to learn from
@@ -102,11 +102,11 @@ struct variation_request {
   evaluation evaluate(const program& draft, evaluation_stage wanted) const {
     return services->evaluate_until ? services->evaluate_until(draft, wanted) : services->evaluate(draft);
   }
-  /// Adds to the cost of this variation what the operator spends beyond its wall time (tokens, money).
+  /// Adds to the cost of this turn what the operator spends beyond its wall time (tokens, money).
   void book(const spending& cost) const {
     if (services && services->book) services->book(cost);
   }
-  /// Appends text to the transcript of this variation in the journal.
+  /// Appends text to the transcript of this turn in the journal.
   void note(std::string text) const {
     if (services && services->note) services->note(std::move(text));
   }
@@ -124,14 +124,17 @@ struct variation_request {
 
 /// The answer of an operator that made no program.
 struct no_proposal {
-  std::string reason;
+  std::string reason;      ///< one sentence for the user
   bool exhausted = false;  ///< no further program is expected in this run; counts as several fruitless turns
 };
 
+/// The result of a turn.
 using variation_result = std::variant<proposal, no_proposal>;
 
-/// A variation operator. `vary` runs on a worker thread, may take from a microsecond to many minutes, and
-/// must return soon after `request.stop` is requested. Optional members, detected at compile time:
+/// A variation operator. `name` is the name in configs, journals and reports. `vary` performs one turn: it
+/// makes a program from the candidates of the request, or says why there is none. It runs on a worker thread,
+/// may take from a microsecond to many minutes, and must return soon after `request.stop` is requested.
+/// Optional members, detected at compile time:
 /// - `std::size_t concurrency() const`: the maximum number of `vary` calls that may run at once on this
 ///   object; 1 if absent.
 /// - `bool replayable() const`: whether the result depends on nothing but request and rng, so that a replay
@@ -152,7 +155,8 @@ concept variation = std::copy_constructible<T> &&
   { op.vary(request, random) } -> std::same_as<variation_result>;
 };
 
-/// A type-erased variation operator with value semantics.
+/// A type-erased variation operator with value semantics. Its functions do what the concept `variation` says;
+/// for an optional member that the held operator does not have, they return the value stated there.
 class any_variation {
  public:
   any_variation() = default;

@@ -12,7 +12,7 @@
 
 namespace kevo {
 
-/// The verdict in one word.
+/// The verdict on a speedup in one word.
 enum class verdict_word : std::uint8_t {
   confirmed,  ///< the interval allows a conclusion; a score without an interval is always confirmed
   undecided,  ///< measured in fresh processes, but the interval does not allow a conclusion
@@ -32,16 +32,19 @@ enum class verdict_reason : std::uint8_t {
   failed,        ///< a further confirmation of the champion was not valid (it crashed or timed out)
 };
 
+/// The names of the words and of the reasons, in the order of their types.
 inline constexpr std::array<std::string_view, 2> verdict_word_names = {"confirmed", "undecided"};
 inline constexpr std::array<std::string_view, 4> verdict_reason_names = {"none", "contains_one", "wide",
                                                                          "failed"};
 
+/// The name of a word or of a reason, as in the journal and in JSON output.
 inline constexpr std::string_view to_string(verdict_word w) {
   return verdict_word_names[static_cast<std::size_t>(w)];
 }
 inline constexpr std::string_view to_string(verdict_reason r) {
   return verdict_reason_names[static_cast<std::size_t>(r)];
 }
+/// The inverse of `to_string`; nothing for an unknown name.
 inline constexpr std::optional<verdict_reason> parse_verdict_reason(std::string_view name) {
   for (std::size_t i = 0; i < verdict_reason_names.size(); ++i) {
     if (verdict_reason_names[i] == name) return static_cast<verdict_reason>(i);
@@ -49,14 +52,16 @@ inline constexpr std::optional<verdict_reason> parse_verdict_reason(std::string_
   return std::nullopt;
 }
 
-/// The verdict on a champion.
+/// The verdict on a champion's speedup, with its reason.
 struct champion_verdict {
-  verdict_reason reason = verdict_reason::none;
+  verdict_reason reason = verdict_reason::none;  ///< `none` if the speedup is confirmed
   double widest = 0;  ///< `confirmation_rules::widest` as it was applied; 0 if no limit was applied
 
+  /// The verdict in one word.
   verdict_word word() const {
     return reason == verdict_reason::none ? verdict_word::confirmed : verdict_word::undecided;
   }
+  /// Whether the speedup is confirmed.
   bool confirmed() const { return word() == verdict_word::confirmed; }
   friend bool operator==(const champion_verdict&, const champion_verdict&) = default;
 };

@@ -112,7 +112,9 @@ void write_programs(const std::vector<exploit>& exploits, const task& t, const s
     std::ofstream out(path, std::ios::binary);
     out << made.program->text();
     out.close();
-    if (!out) throw error(error_code::environment, "cannot write this file", {.file = path.string()});
+    if (!out)
+      throw error(error_code::environment, "cannot write this file", {.file = path.string()},
+                  "check the permissions of the folder and the free disk space");
   }
 }
 

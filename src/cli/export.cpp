@@ -52,7 +52,9 @@ std::size_t into(const std::string& path, Work work) {
     return work(out);
   }
   std::ofstream out(path, std::ios::binary);
-  if (!out) throw error(error_code::environment, "cannot write this file", {.file = path, .key = {}});
+  if (!out)
+    throw error(error_code::environment, "cannot write this file", {.file = path, .key = {}},
+                "check the permissions of the folder and the free disk space");
   const std::size_t count = work(out);
   out.close();
   if (!out)
@@ -152,11 +154,12 @@ std::string tell_bundle(const bundle_summary& summary, const std::string& output
 void refuse_other_formats(const export_words& words, export_format format) {
   if (words.top > 0 && format != export_format::flashinfer) {
     throw error(error_code::usage, "this option applies to the format flashinfer only",
-                {.file = {}, .key = "--top"});
+                {.file = {}, .key = "--top"}, "remove it, or write --format flashinfer");
   }
   if ((words.candidate || !words.name.empty()) && format != export_format::bundle) {
     throw error(error_code::usage, "this option applies to the format bundle only",
-                {.file = {}, .key = words.candidate ? "--candidate" : "--name"});
+                {.file = {}, .key = words.candidate ? "--candidate" : "--name"},
+                "remove it, or write --format bundle");
   }
   const auto& training = words.training;
   if ((training.confirmed || training.need_kernel || training.best_steps) && !is_training(format)) {
@@ -164,16 +167,18 @@ void refuse_other_formats(const export_words& words, export_format format) {
                 {.file = {},
                  .key = training.confirmed     ? "--confirmed"
                         : training.need_kernel ? "--need-kernel"
-                                               : "--best-steps"});
+                                               : "--best-steps"},
+                "remove it, or choose one of these formats");
   }
   for (const auto& [given, key] :
        {std::pair(!words.held_out.empty(), "--held-out"), std::pair(!words.python.empty(), "--python"),
         std::pair(is_parquet(words.output), "--output")}) {
     if (given && !is_training(format))
       throw error(error_code::usage,
-                  std::string("this applies to the formats trajectories, sft, dpo and grpo only") +
-                      (is_parquet(words.output) ? ", as does Parquet" : ""),
-                  {.file = {}, .key = key});
+                  std::string(key) == "--output"
+                      ? "only the formats trajectories, sft, dpo and grpo are written as Parquet"
+                      : "this option applies to the formats trajectories, sft, dpo and grpo only",
+                  {.file = {}, .key = key}, "change it, or choose one of these formats");
   }
 }
 
@@ -255,12 +260,11 @@ void add_export(CLI::App& program, invocation& shared) {
   verb->add_option("RUN", words->run, "Folder of the run")->required();
   verb->add_option(
           "--format", words->format,
-          "csv: one row per candidate; jsonl: one line per candidate with all its data; steps: one "
-          "line per variation, for training; flashinfer: Definition, Solutions and Traces; bundle: one "
-          "program as a "
-          "folder to link, with a test and a card; for training "
-          "language models, as JSON lines: trajectories (all turns), sft (prompts and good replies), "
-          "dpo (pairs of replies), grpo (replies with rewards and advantages)")
+          "csv: one row per candidate; jsonl: one line per candidate with all its data; steps: one line per "
+          "turn of an operator, for training; flashinfer: Definition, Solutions and Traces; bundle: one "
+          "program as a folder to link, with a test and a card; for training language models, as JSON lines: "
+          "trajectories (whole conversations), sft (prompts and good replies), dpo (pairs of replies), grpo "
+          "(replies with rewards and advantages)")
       ->capture_default_str();
   verb->add_option(
       "--output", words->output,

@@ -35,8 +35,9 @@ std::string sentence(const imported_task& one) {
     add(fmt::format("the tolerance is {:g}; KernelBench's {:g} accepts wrong outputs", one.tolerance,
                     one.given_tolerance));
   if (!one.lost.empty())
-    add(fmt::format("{} in the file and not in the task: a program that relies on it is called incorrect",
-                    fmt::join(one.lost, ", ")));
+    add(fmt::format(
+        "in the file {}, but not in the task: a program that relies on it is incorrect for the task",
+        fmt::join(one.lost, ", ")));
   if (!one.tested_with.empty()) add("the tolerance was tested with " + one.tested_with);
   if (one.widened < 1)
     add(fmt::format("the absolute tolerance is {:g}: at the sizes of the file the outputs are smaller",

@@ -50,7 +50,8 @@ void take_forward(serve_options& given) {
   auto& to = given.settings.forward;
   if (to.urls.empty()) {
     if (!given.forward_token.empty() || !to.ca_file.empty())
-      throw error(error_code::usage, "--forward-token and --forward-ca need --forward");
+      throw error(error_code::usage, "--forward-token and --forward-ca need --forward", {},
+                  "add --forward URL, or remove them");
     return;
   }
   if (!given.overrides.empty())
@@ -86,7 +87,7 @@ void serve_until_stopped(serve_options& given) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       signals.poll();
     }
-    fmt::print("ending; what is not done goes on when the server is started again\n");
+    fmt::print("ending; unfinished evaluations continue when the server is started again\n");
     std::fflush(stdout);
   }
 }

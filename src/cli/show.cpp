@@ -38,7 +38,8 @@ candidate_id candidate_named(const report_content& content, std::string_view nam
   const std::size_t count = content.history.candidates().size();
   if (name == "best") {
     if (content.best) return *content.best;
-    throw error(error_code::usage, "this run has no valid candidate", {.file = content.folder});
+    throw error(error_code::usage, "this run has no valid candidate", {.file = content.folder},
+                "give the number of a candidate; kevo report shows why candidates failed");
   }
   if (name.starts_with('#')) name.remove_prefix(1);
   candidate_id id = no_candidate;
@@ -53,7 +54,7 @@ candidate_id candidate_named(const report_content& content, std::string_view nam
 void print_source(const shown_candidate& one, const std::string& folder) {
   if (!one.program)
     throw error(error_code::input, fmt::format("the source of candidate {} is not in the journal", one.id),
-                {.file = folder});
+                {.file = folder}, "the journal is damaged, or was not written by kevo");
   // A file gets the very bytes; a terminal would obey them.
   const auto& text = one.program->text();
   fmt::print("{}", ::isatty(STDOUT_FILENO) == 1 ? format::printable(text) : std::string(text));
@@ -63,7 +64,8 @@ void show(const show_options& given, const invocation& shared) {
   const journal run = journal::open_read_only(given.folder);
   if (given.devices) {
     if (!given.id.empty() || given.source || given.prompt)
-      throw error(error_code::usage, "--devices shows a whole run, not a single candidate");
+      throw error(error_code::usage, "--devices shows a whole run, not a single candidate", {},
+                  "remove --devices, or the number of the candidate with --source and --prompt");
     const auto all = compare_devices(run);
     fmt::print("{}{}", shared.json ? devices_json(all) : devices_text(all, locale_is_utf8()),
                shared.json ? "\n" : "");
@@ -87,7 +89,7 @@ void show(const show_options& given, const invocation& shared) {
   if (given.prompt) {
     if (one.calls.empty())
       throw error(error_code::usage, fmt::format("candidate {} was made without a language model", one.id),
-                  {.file = given.folder});
+                  {.file = given.folder}, "--prompt needs a candidate that an operator with a model made");
     fmt::print("{}", format::printable(kevo::conversation_text(one.calls)));
   } else if (shared.json) {
     fmt::print("{}\n", candidate_json(content, one, given.source));

@@ -112,7 +112,7 @@ std::vector<model_sample> wanted_samples(const journal& record, const training_o
     if (n > 0) summary.left_out[why] += n;
   };
   count("no reply of a model", read.left_out.without_reply);
-  count("the variation had not ended", read.left_out.unfinished);
+  count("the turn had not ended", read.left_out.unfinished);
   if (options.confirmed) {
     count("the result was not confirmed", std::erase_if(read.samples, [](const model_sample& s) {
             return s.result && s.result->valid() && s.result->stage != evaluation_stage::confirmed;

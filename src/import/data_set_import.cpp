@@ -200,7 +200,7 @@ void take_contents(json::object& workload, const fs::path& root, const fs::path&
       target = fmt::format("blob/{}_{}", copied.size(), file_name_of(source.filename().string()));
       fs::create_directories(folder / "blob", failed);
       if (!fs::copy_file(source, folder / target, fs::copy_options::overwrite_existing, failed))
-        throw error(error_code::environment, "cannot copy the contents of an input: " + failed.message(),
+        throw error(error_code::environment, "cannot copy the file of an input: " + failed.message(),
                     {.file = (folder / target).string(), .key = {}}, "check the free disk space");
     }
     input.as_object()["path"] = target;

@@ -54,8 +54,8 @@ std::vector<std::string> problem_files(const std::string& from) {
   }
   std::sort(found.begin(), found.end());
   if (found.empty())
-    throw error(error_code::input,
-                "no file in '" + from + "' defines get_inputs, as those of KernelBench do");
+    throw error(error_code::input, "no file in '" + from + "' defines get_inputs, as those of KernelBench do",
+                {}, "name a folder of KernelBench, for example KernelBench/level1");
   return found;
 }
 

@@ -54,7 +54,7 @@ void open_output(const std::string& folder) {
   fs::create_directories(folder, wrong);
   if (wrong)
     throw error(error_code::environment, "cannot make the folder: " + wrong.message(),
-                {.file = folder, .key = {}});
+                {.file = folder, .key = {}}, "choose a writable folder with --output");
   write_file(fs::path(folder) / mark, "tasks in this folder were written by kevo import\n");
 }
 
@@ -65,7 +65,7 @@ fs::path fresh_task_folder(const std::string& output, const std::string& name) {
   if (!wrong) fs::create_directories(folder, wrong);
   if (wrong)
     throw error(error_code::environment, "cannot make the folder: " + wrong.message(),
-                {.file = folder.string(), .key = {}});
+                {.file = folder.string(), .key = {}}, "choose a writable folder with --output");
   return folder;
 }
 

@@ -121,7 +121,7 @@ void note_differences(const json::object& said, suite_import_task& made) {
   if (const auto& kept = said.at("kept").as_array(); !kept.empty()) {
     std::string names;
     for (const auto& name : kept) names += (names.empty() ? "" : ", ") + text_of(name);
-    made.notes.push_back("the contents of " + names + " are those of the test in every call");
+    made.notes.push_back("the values of " + names + " are those of the test in every call");
   }
   for (const auto& treatment : said.at("treatments").as_array()) {
     const auto word = text_of(treatment);

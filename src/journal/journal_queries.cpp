@@ -13,6 +13,12 @@
 #include "src/llm/recorded_reply.hpp"
 
 namespace kevo {
+namespace {
+
+constexpr const char* damaged =
+    "the journal is damaged; `sqlite3 FILE .recover` may recover part of the data";
+
+}  // namespace
 
 std::vector<journal_session> journal::sessions() const {
   return state_->query([](sqlite::connection& database) {
@@ -45,13 +51,13 @@ void journal::for_each_event(const std::function<void(const event&)>& visit) con
         return read;
       } catch (const std::exception& broken) {
         throw error(error_code::input, fmt::format("event {} cannot be read: {}", expected, broken.what()),
-                    {.file = state_->path, .key = {}});
+                    {.file = state_->path, .key = {}}, damaged);
       }
     });
     if (!next) break;
     if (next->sequence != expected) {
       throw error(error_code::input, fmt::format("event {} is missing", expected),
-                  {.file = state_->path, .key = {}});
+                  {.file = state_->path, .key = {}}, damaged);
     }
     ++expected;
     visit(*next);
@@ -230,7 +236,7 @@ journal_range<recorded_evaluation> journal::evaluations() const {
               row.bind_all(all.at(i));
               if (!row.step()) {
                 throw error(error_code::input, fmt::format("evaluation {} is missing", all.at(i)),
-                            {.file = state->path, .key = {}});
+                            {.file = state->path, .key = {}}, damaged);
               }
               return read_evaluation(row);
             });
@@ -242,7 +248,7 @@ journal_range<recorded_candidate> journal::candidates() const {
             auto found = record.candidate(static_cast<candidate_id>(i));
             if (!found) {
               throw error(error_code::input, fmt::format("candidate {} is missing", i),
-                          {.file = record.state_->path, .key = {}});
+                          {.file = record.state_->path, .key = {}}, damaged);
             }
             return *std::move(found);
           }};

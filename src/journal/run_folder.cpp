@@ -49,7 +49,7 @@ folder_lock::folder_lock(const std::string& directory) {
   if (file_ < 0) {
     throw error(error_code::environment,
                 std::string("cannot write to the run folder: ") + std::strerror(errno),
-                {.file = path, .key = {}});
+                {.file = path, .key = {}}, "check its permissions, or choose a folder on another disk");
   }
   if (lock_soon(file_)) {
     const std::string who = std::to_string(::getpid()) + "\n";
@@ -62,7 +62,7 @@ folder_lock::folder_lock(const std::string& directory) {
   ::close(std::exchange(file_, -1));
   if (reason != EWOULDBLOCK) {
     throw error(error_code::environment, std::string("cannot lock the run folder: ") + std::strerror(reason),
-                {.file = path, .key = {}});
+                {.file = path, .key = {}}, "use a folder on a file system that supports locks (flock)");
   }
   throw error(error_code::usage,
               "another kevo process" +

@@ -35,7 +35,7 @@ void read_ablation_lab(settings& root, ablation_plan& plan) {
   settings lab = root.child_or_empty("lab", "the laboratory: name, folder and parallelism");
   plan.name = lab.text("name", {.def = "ablation", .doc = "name of the lab"});
   plan.output = lab.text("output", {.def = "labs/" + plan.name, .doc = "folder for the results"});
-  if (plan.output.empty()) lab.fail("output", "the folder of the results is missing");
+  if (plan.output.empty()) lab.fail("output", "the folder of the results is missing", "write output: FOLDER");
   plan.parallel = static_cast<std::size_t>(
       lab.integer("parallel", {.def = 2,
                                .min = 1,
@@ -135,7 +135,9 @@ void read_variants(settings& from, const program& source, ablation_plan& plan) {
   for (const auto& name : list.keys()) {
     ablation_part part{name, values_in(list, name, "values of tunables that switch this part off", known),
                        list.place(name)};
-    if (part.off.empty()) list.fail(name, "a part needs at least one tunable that switches it off");
+    if (part.off.empty())
+      list.fail(name, "a part needs at least one tunable that switches it off",
+                "name a tunable and the value that switches the part off");
     add_variant(plan, source,
                 {.name = "without " + name,
                  .kind = ablation_kind::without,
@@ -154,7 +156,8 @@ void read_variants(settings& from, const program& source, ablation_plan& plan) {
       std::vector<std::string>{});
   if (alone.empty()) return;
   if (alone.size() < 2 || std::set<std::string>(alone.begin(), alone.end()).size() != alone.size())
-    from.fail("alone", "the list needs at least two different parts");
+    from.fail("alone", "the list needs at least two different parts",
+              "name two parts or more, or remove the list");
   for (const auto& name : alone) {
     // With two parts, one alone is the program without the other.
     if (alone.size() == 2) break;

@@ -61,8 +61,8 @@ std::string ablation_caution(const std::vector<ablation_row>& rows) {
   const estimate& self = rows.front().ratio;
   if (!(self.value > 0) || (self.range.low <= 1 && self.range.high >= 1)) return {};
   return fmt::format(
-      "The full program took {} times as long as itself [{}, {}], so smaller differences than this mean "
-      "nothing.",
+      "The full program was also measured as a variant of itself and took {} times as long [{}, {}], so that "
+      "a difference of this size between other variants proves nothing.",
       format::number(self.value), format::number(self.range.low), format::number(self.range.high));
 }
 

@@ -62,7 +62,7 @@ void read_budget(settings& root, lab_plan& plan) {
     budget.fail("at", "a lab needs at least one budget", "for example, at: [100, 400]");
   if (std::adjacent_find(plan.budgets.begin(), plan.budgets.end(), std::greater_equal<>()) !=
       plan.budgets.end())
-    budget.fail("at", "budgets must be in ascending order");
+    budget.fail("at", "budgets must be in ascending order", "for example, at: [100, 400]");
 }
 
 /// Takes `key` of the policy, or else of the defaults. One level down for `vary`, whose parts stand alone.

@@ -130,9 +130,9 @@ std::string curves_of(const lab_plan& plan, const lab_results& results) {
   }
   return text + panes +
          fmt::format(
-             "</div><p class=\"note\">Mean over {} seeds of the share of the optimum's logarithm: 0 is the "
-             "seed program, 1 the best there is. {}A curve ends where the first of its searches "
-             "did.</p></section>",
+             "</div><p class=\"note\">Mean over {} seeds of log(speedup) / log(largest possible speedup): 0 "
+             "is the seed program, 1 the optimum. {}A curve ends where the first of its searches "
+             "ended.</p></section>",
              plan.seeds,
              plan.policies.size() <= 7
                  ? fmt::format("Bands: {:g} % intervals of the mean. ", plan.confidence * 100)
@@ -216,7 +216,7 @@ std::string lab_page(const lab_plan& plan, const lab_results& results) {
       "</h1><p class=\"lead\">" + html::escape_short(plan.problem.description, 300) +
       fmt::format(
           ". {} policies, seeds {} to {}. Every figure is the true value, without noise, of the program that "
-          "a search believes best: {}.</p></header>",
+          "a search takes for the best one: {}.</p></header>",
           plan.policies.size(), plan.first_seed, plan.first_seed + plan.seeds - 1,
           plan.believed == believed_program::champion ? "its confirmed champion"
                                                       : "the one with the best score");

@@ -101,7 +101,9 @@ std::string write_result(const std::string& folder, const std::string& name, con
   std::error_code wrong;
   std::filesystem::rename(fresh, path, wrong);
   if (wrong)
-    throw error(error_code::environment, "cannot write the results: " + wrong.message(), {path.string()});
+    throw error(
+        error_code::environment, "cannot write the results: " + wrong.message(), {path.string()},
+        "check the permissions of the folder and run the same command again; finished results are kept");
   return path.string();
 }
 

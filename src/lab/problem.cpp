@@ -54,7 +54,8 @@ landscape_settings read_landscape(settings& from) {
       "gain_low", {.def = s.gain_low, .min = 1.0, .doc = "minimum speedup factor of a step or a tunable"});
   s.gain_high = from.real(
       "gain_high", {.def = s.gain_high, .min = 1.0, .doc = "maximum speedup factor of a step or a tunable"});
-  if (s.gain_high < s.gain_low) from.fail("gain_high", "gain_high must not be less than gain_low");
+  if (s.gain_high < s.gain_low)
+    from.fail("gain_high", "gain_high must not be less than gain_low", "raise gain_high or lower gain_low");
   s.ordered = share(from, "ordered", s.ordered, "probability that a step requires another step before it");
   s.strict = share(from, "strict", s.strict,
                    "probability that such a step gives incorrect results without the required one; otherwise "

@@ -45,7 +45,8 @@ trained_policy train_policy(const macro_tree& tree, const std::vector<std::size_
   const tree_world unseen(tree, held_out, how.rewards, how.horizon);
   if (world.empty())
     throw error(error_code::input,
-                "the runs to train on have no valid program with an action that was evaluated");
+                "the runs to train on have no valid program with an action that was evaluated", {},
+                "name runs in which the operator rewrite made valid programs");
   const rng random = rng(how.seed).split("policy");
   ppo trainer(net_for(tree.features, how.hidden, random.split("net")), how.ppo, random.split("ppo"));
   trained_policy made;

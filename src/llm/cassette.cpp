@@ -149,7 +149,7 @@ cassette::cassette(std::string path, cassette_mode mode) : path_(std::move(path)
   const bool good = file != nullptr && std::fputs(heading, file) >= 0;
   if (file == nullptr || (std::fclose(file) != 0) || !good)
     throw error(error_code::environment, std::string("cannot begin the cassette: ") + std::strerror(errno),
-                {.file = path_});
+                {.file = path_}, "name a file in a writable folder as llm.cassette.file");
 }
 
 void cassette::load() {
@@ -160,7 +160,7 @@ void cassette::load() {
                            static_cast<std::uint64_t>(one.integer("ordinal", {.min = 0}))};
     if (!entries_.try_emplace(key, read_entry(one)).second)
       throw error(error_code::input, "the cassette contains the reply " + to_string(key) + " twice",
-                  one.place());
+                  one.place(), "remove one of the two entries");
   }
   root.finish();
 }
@@ -184,7 +184,7 @@ void cassette::add(const cassette_key& key, const recorded_reply& what) {
   if (file != nullptr) good = std::fclose(file) == 0 && good;
   if (!good)
     throw error(error_code::environment, std::string("cannot write the cassette: ") + std::strerror(errno),
-                {.file = path_});
+                {.file = path_}, "free some disk space, or name another file as llm.cassette.file");
 }
 
 }  // namespace kevo

@@ -32,7 +32,7 @@ std::string key_of(settings& from, const std::string& directory, bool needed) {
     if (static_cast<unsigned char>(c) <= ' ' || static_cast<unsigned char>(c) >= 0x7f)
       throw error(error_code::input,
                   "the API key contains a space, a line break or a character that is not ASCII",
-                  from.place(file.empty() ? "key_env" : "key_file"));
+                  from.place(file.empty() ? "key_env" : "key_file"), "remove this character from the key");
   }
   return key;
 }
@@ -103,8 +103,8 @@ void decode_dialect(settings& from, endpoint_settings& server) {
   server.dialect.several_replies = from.boolean(
       "several_replies",
       {.def = true,
-       .doc = "whether one request may ask for several replies (field n), for operators with samples; if the "
-              "server does not support this, each reply is requested separately"});
+       .doc = "for operators with samples: whether one request asks for all replies to a prompt (field n); "
+              "if false, or if the server does not support this, each reply is a request of its own"});
   server.dialect.max_tokens_key =
       from.text("max_tokens_key",
                 {.def = "max_tokens",
@@ -120,11 +120,12 @@ void decode_dialect(settings& from, endpoint_settings& server) {
 
 void decode_timeouts(settings& from, endpoint_settings& server) {
   settings timeouts = from.child_or_empty("timeouts", "time limits of a call");
-  server.limits.connect_s = timeouts.real(
-      "connect", {.def = 10.0,
-                  .above = 0.0,
-                  .unit = "s",
-                  .doc = "time limit of name resolution and connection, and again of the TLS handshake"});
+  server.limits.connect_s =
+      timeouts.real("connect", {.def = 10.0,
+                                .above = 0.0,
+                                .unit = "s",
+                                .doc = "time limit of name resolution and connection together; the TLS "
+                                       "handshake has the same limit once more"});
   server.limits.first_s =
       timeouts.real("first", {.def = 120.0,
                               .above = 0.0,
@@ -174,12 +175,11 @@ void decode_rate(settings& from, endpoint_settings& server) {
 void decode_cassette(settings& from, const std::string& directory, models_settings& made) {
   settings cassette = from.child_or_empty("cassette", "recorded replies of language models");
   const std::string mode = cassette.text(
-      "mode",
-      {.def = "off",
-       .doc =
-           "off: no cassette; record: save all replies; replay: answer from the cassette only, without a "
-           "network; auto: answer from the cassette, request missing replies from the server and save them",
-       .one_of = {"off", "record", "replay", "auto"}});
+      "mode", {.def = "off",
+               .doc = "use of the cassette, a file of recorded replies; off: none; record: save all replies; "
+                      "replay: answer from the cassette only, without a network; auto: answer from the "
+                      "cassette, request missing replies from the server and save them",
+               .one_of = {"off", "record", "replay", "auto"}});
   made.mode = mode == "record"   ? cassette_mode::record
               : mode == "replay" ? cassette_mode::replay
               : mode == "auto"   ? cassette_mode::automatic
@@ -188,18 +188,18 @@ void decode_cassette(settings& from, const std::string& directory, models_settin
       path_from(cassette, "file",
                 {.def = "", .doc = "YAML file of the recorded replies, relative to the config"}, directory);
   if (made.mode != cassette_mode::off && file.empty() && !from.probing())
-    cassette.fail("file", "a cassette needs a file");
+    cassette.fail("file", "a cassette needs a file", "write file: FILE.yaml");
   made.cassette_path = file;
 }
 
 void decode_choice(settings& from, const std::string& directory, const registry& plugins,
                    choice_settings& made) {
   settings choice = from.child_or_empty("choose", "how a model is chosen among those of a tier");
-  const std::string by =
-      choice.text("by", {.def = "weight",
-                         .doc = "weight: at random by the models' weights; bandit: by the gains of a model's "
-                                "candidates and its price; portfolio: by a portfolio as under vary",
-                         .one_of = {"weight", "bandit", "portfolio"}});
+  const std::string by = choice.text(
+      "by", {.def = "weight",
+             .doc = "how a model is chosen; weight: at random, with the models' weights; bandit: by the "
+                    "improvements of its candidates and its price; portfolio: by a portfolio as under vary",
+             .one_of = {"weight", "bandit", "portfolio"}});
   made.bandit = by == "bandit";
   if (by == "portfolio") {
     settings portfolio =
@@ -218,11 +218,11 @@ void decode_choice(settings& from, const std::string& directory, const registry&
                 .max = 1.0,
                 .above = 0.0,
                 .doc = "for bandit: factor by which the weight of earlier rewards decays with each new one"});
-  made.cost_weight = choice.real(
-      "cost_weight",
-      {.def = 0.5,
-       .min = 0.0,
-       .doc = "for bandit: weight of the mean price of a call, relative to the most expensive model"});
+  made.cost_weight =
+      choice.real("cost_weight", {.def = 0.5,
+                                  .min = 0.0,
+                                  .doc = "for bandit: weight of the price, which is the mean cost of a "
+                                         "model's call divided by that of the most expensive model"});
 }
 
 /// `names` are those of the models, of which one may embed pages.
@@ -237,16 +237,17 @@ void decode_knowledge(settings& from, const std::string& directory, const std::s
   made.skills = path_from(
       knowledge, "skills",
       {.def = "",
-       .doc = "folder for pages that a model writes about confirmed changes that made candidates at "
-              "least 1.1 times as fast, relative to the config; empty disables this"},
+       .doc = "folder, relative to the config, for pages that a model writes about changes that worked: the "
+              "candidate is confirmed and at least 1.1 times as fast as its parent; empty disables this"},
       directory);
   made.knowledge_embeddings =
       knowledge.text("embeddings", {.def = "",
                                     .doc = "name of the embedding model in llm.models that also ranks pages "
-                                           "by meaning; empty ranks by words only"});
+                                           "by meaning; empty: pages are ranked by words only"});
   const bool known = made.knowledge_embeddings.empty() || names.contains(made.knowledge_embeddings);
   if (!known && !from.probing())
-    knowledge.fail("embeddings", "llm.models has no model named '" + made.knowledge_embeddings + "'");
+    knowledge.fail("embeddings", "llm.models has no model named '" + made.knowledge_embeddings + "'",
+                   "add it to llm.models, or name a model of that list");
 }
 
 }  // namespace
@@ -259,7 +260,7 @@ model_settings decode_model(settings& from, const std::string& directory, bool n
   endpoint_settings& server = made.server;
   server.url = url_from(from);
   server.dialect.model = from.text(
-      "model", {.def = made.name, .doc = "name of the model on the server; empty uses the value of name"});
+      "model", {.def = made.name, .doc = "name of the model on the server; empty: the value of name"});
   server.key = key_of(from, directory, needs_key);
   server.ca_file = path_from(from, "ca_file",
                              {.def = "",
@@ -270,8 +271,8 @@ model_settings decode_model(settings& from, const std::string& directory, bool n
       "tier", {.def = "", .doc = "label by which operators choose models, for example cheap or strong"});
   made.weight = from.real("weight", {.def = 1.0,
                                      .min = 0.0,
-                                     .doc = "relative probability of being chosen within the tier; 0 means "
-                                            "used only by operators that name it"});
+                                     .doc = "relative probability of being chosen within the tier; 0: only "
+                                            "operators that name the model use it"});
   made.policy_version = from.text(
       "policy_version", {.def = "", .doc = "label of the model weights, stored with each call for training"});
   decode_price(from, made);
@@ -290,7 +291,8 @@ std::shared_ptr<language_models> decode_models(settings& from, const std::string
   std::set<std::string> names;
   for (settings& one : from.children("models", false, "the language models")) {
     made.models.push_back(decode_model(one, directory, needs_keys));
-    if (!names.insert(made.models.back().name).second) one.fail("name", "two models have this name");
+    if (!names.insert(made.models.back().name).second)
+      one.fail("name", "two models have this name", "give each model a different name");
   }
   decode_choice(from, directory, plugins, made.choice);
   made.max_money = from.real(
@@ -298,14 +300,13 @@ std::shared_ptr<language_models> decode_models(settings& from, const std::string
                     .min = 0.0,
                     .unit = "money",
                     .doc = "spending limit; a call that might exceed it is not made; 0 means no limit"});
-  made.patience_s = from.real(
-      "patience",
-      {.def = made.patience_s,
-       .min = 0.0,
-       .unit = "s",
-       .doc = "time without an answer from any model after which the run ends with an error and can be "
-              "resumed; until then, kevo tries an unreachable server again. 0: a call to an unreachable "
-              "server fails, and the run continues"});
+  made.patience_s =
+      from.real("patience", {.def = made.patience_s,
+                             .min = 0.0,
+                             .unit = "s",
+                             .doc = "if no model has answered for this long, the run ends with an error and "
+                                    "can be resumed; until then, kevo tries an unreachable server again. 0: "
+                                    "a call to an unreachable server fails, and the run continues"});
   made.prompts = path_from(from, "prompts",
                            {.def = "",
                             .doc = "folder of prompt files that replace the shipped ones, "

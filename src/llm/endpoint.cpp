@@ -119,8 +119,8 @@ void refuse_babble(chat_reply& reply, std::int64_t max_tokens) {
   const std::size_t bytes = reply.content.size() + reply.reasoning.size();
   if (max_tokens <= 0 || bytes / most_bytes_a_token <= static_cast<std::size_t>(max_tokens)) return;
   reply.status = reply_status::malformed;
-  reply.detail =
-      std::to_string(bytes) + " bytes are no reply of at most " + std::to_string(max_tokens) + " tokens";
+  reply.detail = std::to_string(bytes) + " bytes are more than a reply of " + std::to_string(max_tokens) +
+                 " tokens can have";
   reply.content.clear();
   reply.reasoning.clear();
   reply.tool_calls.clear();

@@ -155,7 +155,8 @@ struct knowledge_base::implementation {
 
   void read(const std::string& folder) {
     if (!fs::is_directory(folder))
-      throw error(error_code::input, "the knowledge folder does not exist", {.file = folder});
+      throw error(error_code::input, "the knowledge folder does not exist", {.file = folder},
+                  "create it, or name another folder in the config");
     std::vector<fs::path> files;
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       if (entry.is_regular_file() && !entry.is_symlink() && entry.path().extension() == ".md" &&
@@ -183,7 +184,7 @@ knowledge_base::knowledge_base(const std::string& folder, std::string skills, sk
     fs::create_directories(state_->skills, failed);
     if (failed)
       throw error(error_code::environment, "cannot make the folder: " + failed.message(),
-                  {.file = state_->skills});
+                  {.file = state_->skills}, "name a folder that can be written in the config");
     state_->read(state_->skills);
   }
 }

@@ -106,7 +106,7 @@ std::optional<chat_reply> language_models::replay(const cassette_key& key, const
 chat_reply language_models::spend(const call_plan& what, const variation_request& owner) {
   const std::stop_token& begins_until = owner.ending.stop_possible() ? owner.ending : owner.stop;
   const char* const ended =
-      owner.stop.stop_requested() ? "cancelled" : "the run is ending, nothing new is asked";
+      owner.stop.stop_requested() ? "cancelled" : "the run is ending, so that no new request is sent";
   if (begins_until.stop_requested()) return failed_reply(reply_status::cancelled, ended);
   const auto refusal = [&] {
     const std::scoped_lock lock(guard_);

@@ -12,7 +12,8 @@ std::size_t language_models::named(const std::string& name) const {
   for (std::size_t i = 0; i < settings_.models.size(); ++i) {
     if (settings_.models[i].name == name) return i;
   }
-  throw error(error_code::input, "llm.models has no model named '" + name + "'");
+  throw error(error_code::input, "llm.models has no model named '" + name + "'", {},
+              "add it to llm.models, or name another model");
 }
 
 std::size_t language_models::choose(const std::string& tier, rng& random) {
@@ -25,7 +26,8 @@ std::size_t language_models::choose(const std::string& tier, rng& random) {
     weights.push_back(settings_.models[i].weight);
   }
   if (choices.empty())
-    throw error(error_code::input, "llm.models has no model of tier '" + tier + "' with a positive weight");
+    throw error(error_code::input, "llm.models has no model of tier '" + tier + "' with a positive weight",
+                {}, "give a model this tier and a weight above 0, or choose another tier");
   leave_out_refused(choices, weights);
   if (choices.size() == 1) return choices.front();
   if (settings_.choice.portfolio) return pick(choices, random);

@@ -116,17 +116,18 @@ any_archive epsilon_net_from(settings& from) {
 }
 
 any_archive novelty_from(settings& from) {
-  const double threshold = from.real(
-      "threshold", {.def = from.has("measures") ? 0.05 : 0.1,
-                    .min = 0.0,
-                    .doc = "mean distance from which a candidate counts as novel; default 0.1 between "
-                           "embedded sources, 0.05 between measures scaled to their ranges"});
+  const double threshold =
+      from.real("threshold",
+                {.def = from.has("measures") ? 0.05 : 0.1,
+                 .min = 0.0,
+                 .doc = "mean distance to the nearest elites from which a candidate counts as novel; default "
+                        "0.1 between embedded sources, 0.05 between measures scaled to their ranges"});
   const auto nearest = static_cast<std::size_t>(
       from.integer("nearest", {.def = 15,
                                .min = 1,
                                .max = 1000,
                                .unit = "elites",
-                               .doc = "number of nearest elites over which the distance is averaged"}));
+                               .doc = "number of nearest elites over whose distances the mean is taken"}));
   return of_distances<novelty>(from, threshold, nearest);
 }
 
@@ -214,8 +215,8 @@ any_archive islands_from(settings& from, const build_context& context) {
            "fraction of an island's elites, the best ones, that is offered to its neighbours in a migration");
   how.most = count("most", how.most, 0, "islands", "maximum number of islands; 0 disables spawning");
   how.spawn_below = part("spawn_below", how.spawn_below,
-                         "a new island is spawned when the fraction of the offered valid candidates that "
-                         "improve on the best of their island falls below this");
+                         "a new island is spawned when less than this fraction of the offered valid "
+                         "candidates improve on the best of their island (moving average)");
   how.cooldown = count("cooldown", how.cooldown, 0, "candidates",
                        "minimum number of valid candidates offered between two spawnings");
   how.cull_interval =
@@ -249,7 +250,7 @@ any_archive feature_map_from(settings& from) {
        .min = 1,
        .max = 10'000,
        .unit = "candidates",
-       .doc = "number of first candidates to which the mean distance is measured for diversity"}));
+       .doc = "for diversity: number of first candidates, over whose distances the mean is taken"}));
   try {
     return any_archive(feature_map(std::move(features), bins, references));
   } catch (const error& wrong) {
@@ -338,8 +339,8 @@ void register_archives(registry& all) {
       "(Fontaine et al.)");
   all.archives.add(
       "feature_map", [](settings& from, const build_context&) { return feature_map_from(from); },
-      "MAP-Elites over features of the source, whose bins follow the values seen so far (OpenEvolve, "
-      "Kernel-Smith)");
+      "MAP-Elites over features of the candidates; the bins of a feature span the values seen so far "
+      "(OpenEvolve, Kernel-Smith)");
   all.archives.add("islands", islands_from,
                    "several islands, each with an archive of its own, with migration, culling and spawning; "
                    "use select.type: islands to select from one island at a time");

@@ -19,15 +19,14 @@ void cuda_device_from(settings& from, cuda_settings& made) {
       "device",
       {.def = 0, .min = 0, .doc = "number of the GPU as the CUDA driver counts them, starting at 0"}));
   made.flags = from.texts("flags", {.doc = "additional NVRTC flags"}, made.flags);
-  made.nvcc = from.text("nvcc", {.def = "",
-                                 .doc = "name or path of nvcc, which builds hosted programs and programs "
-                                        "that choose nvcc; empty searches for it; none refuses such "
-                                        "programs"});
+  made.nvcc =
+      from.text("nvcc", {.def = "",
+                         .doc = "name or path of nvcc, which builds hosted programs and programs that choose "
+                                "nvcc; empty: kevo searches for it; none: such programs are refused"});
   made.python =
       from.text("python", {.def = "",
-                           .doc = "path of a Python that has Triton, or of a folder of packages that "
-                                  "contains Triton, which compiles programs in Triton; empty searches "
-                                  "for it"});
+                           .doc = "for programs in Triton: path of a Python that has Triton, or of a folder "
+                                  "of packages with Triton; empty: kevo searches for one"});
   made.sandbox = sandbox_from(from, "required");
   made.promising = from.real(
       "promising", {.def = made.promising,
@@ -43,7 +42,7 @@ void cuda_device_from(settings& from, cuda_settings& made) {
   made.allow_globals =
       from.boolean("globals", {.def = false,
                                .doc = "whether to accept programs that use the device heap or managed "
-                                      "variables, in which state could be kept between calls"});
+                                      "variables, which could keep data from call to call"});
 }
 
 void cuda_limits_from(settings& from, cuda_settings& made) {
@@ -76,19 +75,20 @@ void cuda_timing_from(settings& from, cuda_settings& made) {
       timing.real("sustained", {.def = made.timing.sustained_s,
                                 .min = 0.0,
                                 .unit = "s",
-                                .doc = "a confirmation also runs each workload of the candidate alone for "
-                                       "this long, to measure the sustained speed"});
+                                .doc = "time for which a confirmation also runs each workload of the "
+                                       "candidate alone, to measure the sustained speed; 0 disables this"});
   made.timing.target_interval = timing.real(
       "target_interval", {.def = made.timing.target_interval,
                           .above = 0.0,
                           .doc = "full timing ends early when the interval of the speedup is narrower "
                                  "than this fraction of the speedup"});
-  made.timing.full_blocks = static_cast<int>(timing.integer(
-      "pairs", {.def = made.timing.full_blocks,
-                .min = 4,
-                .max = 1024,
-                .unit = "pairs",
-                .doc = "maximum number of candidate/baseline pairs in the full timing of each workload"}));
+  made.timing.full_blocks = static_cast<int>(
+      timing.integer("pairs", {.def = made.timing.full_blocks,
+                               .min = 4,
+                               .max = 1024,
+                               .unit = "pairs",
+                               .doc = "maximum number of pairs of readings, one of the candidate and one of "
+                                      "the baseline, in the full timing of each workload"}));
 }
 
 void cuda_gates_from(settings& from, cuda_settings& made) {
@@ -102,16 +102,16 @@ void cuda_gates_from(settings& from, cuda_settings& made) {
                                            "be identical bit for bit; 0 or 1 disables the check"}));
   made.gates.memcheck =
       gates.boolean("memcheck", {.def = false,
-                                 .doc = "require that compute-sanitizer memcheck finds no invalid memory "
-                                        "access; runs on the workload with the least data"});
+                                 .doc = "whether compute-sanitizer memcheck must find no invalid memory "
+                                        "access; it runs on the workload with the least data"});
   made.gates.racecheck =
       gates.boolean("racecheck", {.def = false,
-                                  .doc = "require that compute-sanitizer racecheck finds no race in shared "
-                                         "memory; runs on the workload with the least data"});
+                                  .doc = "whether compute-sanitizer racecheck must find no race in shared "
+                                         "memory; it runs on the workload with the least data"});
   made.gates.profile =
       gates.boolean("profile", {.def = false,
-                                .doc = "also profile candidates that are timed fully, with ncu if it is "
-                                       "installed; never makes a candidate invalid"});
+                                .doc = "whether candidates that are timed fully are also profiled with ncu, "
+                                       "if it is installed; this never makes a candidate invalid"});
 }
 
 any_fitness cuda_from(settings& from, const build_context& context) {
@@ -124,8 +124,8 @@ any_fitness cuda_from(settings& from, const build_context& context) {
   made.cache_dir = path_from(
       from, "cache",
       {.def = "",
-       .doc = "folder of the build and result cache and of the measured device ceilings, relative to the "
-              "config; empty uses a folder inside the run folder, and no cache outside a run"},
+       .doc = "folder of the build and result cache and of the measured limits of the device, relative to "
+              "the config; empty: a folder inside the run folder, or no cache outside a run"},
       context.directory);
   if (made.cache_dir.empty() && !context.run_directory.empty())
     made.cache_dir = context.run_directory + "/cache";
@@ -138,9 +138,9 @@ any_fitness cuda_from(settings& from, const build_context& context) {
 
 void register_cuda_fitness(registry& all) {
   all.fitness.add("cuda", cuda_from,
-                  "builds CUDA candidates with NVRTC (hosted programs with nvcc, kernels in Triton with "
-                  "Triton) and times them on a GPU of "
-                  "this machine, with independent checking of the outputs");
+                  "builds CUDA candidates and times them on a GPU of this machine, with independent checking "
+                  "of the outputs; compiles kernels with NVRTC or Triton, and hosted programs, which have "
+                  "host code of their own, with nvcc");
 }
 
 }  // namespace kevo

@@ -18,12 +18,11 @@ constexpr double longest_s = 1e6;
 
 /// The folder, and what it says; while keys are only described, what any folder would.
 evaluator_folder folder_from(settings& from, const build_context& context, evaluator_system system) {
-  std::string folder =
-      path_from(from, "folder",
-                {.def = "",
-                 .doc = "folder that holds the evaluator, relative to the config; empty uses "
-                        "that of the task. The evaluator may read it"},
-                context.directory);
+  std::string folder = path_from(from, "folder",
+                                 {.def = "",
+                                  .doc = "folder that holds the evaluator, relative to the config; the "
+                                         "evaluator may read it; empty: the folder of the task"},
+                                 context.directory);
   const std::string named =
       from.text("evaluator", {.def = system == evaluator_system::shinka ? "evaluate.py" : "evaluator.py",
                               .doc = "file of the evaluator in that folder"});
@@ -60,7 +59,7 @@ void openevolve_from(settings& from, const evaluator_folder& found, evaluator_se
                                found.thresholds);
   made.features =
       from.texts("features",
-                 {.doc = "metrics that are left out where the score is the mean of the metrics; the default "
+                 {.doc = "metrics that do not count when the score is the mean of the metrics; the default "
                          "is the list of feature dimensions in the evaluator's config.yaml"},
                  found.features);
 }
@@ -134,13 +133,14 @@ void register_evaluators(registry& all) {
       [](settings& from, const build_context& context) {
         return evaluator_from(from, context, evaluator_system::openevolve);
       },
-      "calls an evaluator that was written for OpenEvolve, evaluator.py with evaluate(path) or stages of it");
+      "calls an evaluator that was written for OpenEvolve: evaluator.py with evaluate(path), or with one "
+      "function for each stage");
   all.fitness.add(
       "shinka",
       [](settings& from, const build_context& context) {
         return evaluator_from(from, context, evaluator_system::shinka);
       },
-      "calls an evaluator that was written for ShinkaEvolve, evaluate.py with --program_path and "
+      "calls an evaluator that was written for ShinkaEvolve: evaluate.py with the options --program_path and "
       "--results_dir");
 }
 

@@ -29,14 +29,13 @@ void register_filters(registry& all) {
             "epsilon", {.def = 0.1,
                         .min = 0.0,
                         .doc = "greatest distance between embedded sources at which a proposal counts as a "
-                               "near duplicate of an evaluated program; 0 lets every proposal pass"});
-        const auto memory =
-            count_from(from, "memory", 10000,
-                       {.min = 0,
-                        .max = 10'000'000,
-                        .unit = "programs",
-                        .doc = "number of most recent programs with which a proposal is compared; "
-                               "0 compares with all"});
+                               "near duplicate of an evaluated program; 0: every proposal passes"});
+        const auto memory = count_from(
+            from, "memory", 10000,
+            {.min = 0,
+             .max = 10'000'000,
+             .unit = "programs",
+             .doc = "number of most recent programs with which a proposal is compared; 0: all programs"});
         return any_proposal_filter(proposal_net(epsilon, embedding_from(from), memory));
       },
       "drops proposals that are near duplicates of evaluated programs or of each other (POLCA)");

@@ -30,8 +30,8 @@ void run_limits_from(settings& limits, cpu_limits& made) {
       limits.real("first_call", {.def = made.first_call_s,
                                  .above = 0.0,
                                  .unit = "s",
-                                 .doc = "time limit of the first call with each workload size in a process, "
-                                        "in which a candidate may tune itself"});
+                                 .doc = "time limit of the first call with each workload size in a process; "
+                                        "in this call a candidate may tune itself"});
   made.memory_bytes = bytes_from(limits, "memory", static_cast<std::int64_t>(made.memory_bytes),
                                  "memory limit of the worker process, not counting libraries and stacks");
   made.source_bytes = bytes_from(limits, "source", static_cast<std::int64_t>(made.source_bytes),
@@ -52,8 +52,8 @@ void timing_from(settings& from, timing_budget& made) {
       timing.real("sustained", {.def = made.sustained_s,
                                 .min = 0.0,
                                 .unit = "s",
-                                .doc = "a confirmation also runs each workload of the candidate alone for "
-                                       "this long, to measure the sustained speed"});
+                                .doc = "time for which a confirmation also runs each workload of the "
+                                       "candidate alone, to measure the sustained speed; 0 disables this"});
   made.target_interval =
       timing.real("target_interval", {.def = made.target_interval,
                                       .above = 0.0,
@@ -63,12 +63,11 @@ void timing_from(settings& from, timing_budget& made) {
 
 // Inside a run, its folder.
 std::string cache_from(settings& from, const build_context& context) {
-  std::string folder =
-      path_from(from, "cache",
-                {.def = "",
-                 .doc = "folder of the build and result cache, relative to the config; empty uses a "
-                        "folder inside the run folder, and no cache outside a run"},
-                context.directory);
+  std::string folder = path_from(from, "cache",
+                                 {.def = "",
+                                  .doc = "folder of the build and result cache, relative to the config; "
+                                         "empty: a folder inside the run folder, or no cache outside a run"},
+                                 context.directory);
   if (folder.empty() && !context.run_directory.empty()) folder = context.run_directory + "/cache";
   return folder;
 }
@@ -82,23 +81,23 @@ any_fitness cpu_from(settings& from, const build_context& context) {
       {.doc =
            "flags passed to the compiler; with -fopenmp or -ltbb, candidates may load that runtime library"},
       defaults.flags);
-  made.threads = static_cast<int>(
-      from.integer("threads", {.def = 1,
-                               .min = 1,
-                               .max = 1024,
-                               .unit = "threads",
-                               .doc = "maximum number of threads of a candidate, and number of processors "
-                                      "that it runs on; with more than one, calls are timed in real time"}));
+  made.threads = static_cast<int>(from.integer(
+      "threads", {.def = 1,
+                  .min = 1,
+                  .max = 1024,
+                  .unit = "threads",
+                  .doc = "maximum number of threads of a candidate, and number of processors that it runs "
+                         "on; with more than one, calls are timed in wall-clock time"}));
   const auto places = static_cast<std::size_t>(from.integer(
       "places", {.def = 1,
                  .min = 0,
                  .max = 1024,
                  .unit = "places",
-                 .doc = "number of places, at which programs are measured at the same time. A place is a "
-                        "set of cores on which no other run measures; `kevo doctor` says how many places "
-                        "the machine has, which is the maximum. 0: as many as possible with one core per "
-                        "place left for builds. With more than one, champions are confirmed at two "
-                        "places. Set run.parallel.builds to about twice this number"}));
+                 .doc = "number of programs that are measured at the same time, each at a place of its own: "
+                        "a set of cores on which no other run measures. The maximum is the number of places "
+                        "of the machine, which `kevo doctor` prints. 0: as many as possible with one core "
+                        "per place left for builds. With 2 or more, champions are confirmed at two places. "
+                        "Set run.parallel.builds to about twice this number"}));
   made.sandbox = sandbox_from(from, "required");
   made.promising = promising_from(from);
   settings limits = from.child_or_empty("limits", "resource limits of a candidate");
@@ -132,21 +131,21 @@ any_fitness torch_from(settings& from, const build_context& context) {
   }
   made.python = from.text(
       "python",
-      {.def = "auto", .doc = "a Python that has PyTorch, or a folder of packages; auto searches for it"});
-  if (made.python == "auto") made.python.clear();
-  made.threads = static_cast<int>(from.integer(
-      "threads",
-      {.def = 1,
-       .min = 1,
-       .max = 1024,
-       .unit = "threads",
+      {.def = "auto",
        .doc =
-           "number of threads of PyTorch and maximum number of threads of a candidate; with more than one, "
-           "calls are timed in real time"}));
+           "a Python that has PyTorch, or a folder of packages with PyTorch; auto: kevo searches for one"});
+  if (made.python == "auto") made.python.clear();
+  made.threads = static_cast<int>(
+      from.integer("threads", {.def = 1,
+                               .min = 1,
+                               .max = 1024,
+                               .unit = "threads",
+                               .doc = "number of threads of PyTorch and maximum number of threads of a "
+                                      "candidate; with more than one, calls are timed in wall-clock time"}));
   made.own_kernel =
       from.boolean("own_kernel", {.def = false,
-                                  .doc = "refuse programs that contain no kernel of their own (a function "
-                                         "with @triton.jit, or a __global__ function)"});
+                                  .doc = "whether programs that contain no kernel of their own (a function "
+                                         "with @triton.jit, or a __global__ function) are refused"});
   made.own_kernel_share =
       from.real("own_kernel_share", {.def = 0.0,
                                      .min = 0.0,
@@ -179,8 +178,8 @@ any_fitness command_from(settings& from, const build_context& context) {
                  std::vector<std::string>{});
   made.directory = path_from(from, "directory",
                              {.def = ".",
-                              .doc = "working directory of the program, which it may read, relative to the "
-                                     "config; empty uses the folder of the candidate"},
+                              .doc = "working directory of the program, relative to the config; the program "
+                                     "may read it; empty: the folder of the candidate"},
                              context.directory);
   if (!made.directory.empty() && !from.probing() && !std::filesystem::is_directory(made.directory))
     from.fail("directory", "there is no folder '" + made.directory + "'", path_rule);

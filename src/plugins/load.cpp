@@ -16,7 +16,8 @@ void load_plugin(const std::string& path, registry& all, const error_place& plac
   const std::string whole = std::filesystem::absolute(path).string();
   void* const object = ::dlopen(whole.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (object == nullptr) {
-    throw error(error_code::input, fmt::format("cannot load the plug-in '{}': {}", path, ::dlerror()), place);
+    throw error(error_code::input, fmt::format("cannot load the plug-in '{}': {}", path, ::dlerror()), place,
+                "build it as a shared library for this machine, with all libraries that it needs");
   }
   const auto abi = reinterpret_cast<std::uint64_t (*)()>(::dlsym(object, "kevo_plugin_abi"));
   const auto enter = reinterpret_cast<void (*)(registry&)>(::dlsym(object, "kevo_plugin"));

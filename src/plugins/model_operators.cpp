@@ -24,10 +24,10 @@ namespace {
 void sampling_from(settings& from, llm_settings& made) {
   made.sampling.temperature = from.optional<double>(
       "temperature",
-      {.min = 0.0, .max = 5.0, .doc = "sampling temperature; null uses the default of the server"});
+      {.min = 0.0, .max = 5.0, .doc = "sampling temperature; null: the default of the server"});
   made.sampling.top_p = from.optional<double>(
       "top_p",
-      {.min = 0.0, .max = 1.0, .doc = "nucleus sampling threshold; null uses the default of the server"});
+      {.min = 0.0, .max = 1.0, .doc = "nucleus sampling threshold; null: the default of the server"});
   made.sampling.max_tokens =
       from.integer("max_tokens", {.def = made.sampling.max_tokens,
                                   .min = 1,
@@ -42,9 +42,9 @@ void likeness_from(settings& from, llm_settings& made) {
                 {.def = made.similarity,
                  .min = 0.0,
                  .max = 2.0,
-                 .doc = "a program is refused as known if it shares at least this fraction of its token "
-                        "5-grams (Jaccard) with a related candidate; at 1, only programs are refused that "
-                        "differ in nothing but comments, spacing or repetition; above 1 disables the check"});
+                 .doc = "a program counts as known and is refused if the fraction of token 5-grams that it "
+                        "has in common with a related candidate (Jaccard) is at least this; 1: it differs in "
+                        "nothing but comments, spacing or repetition; above 1 disables the check"});
   made.embeddings = from.text("embeddings", {.def = "",
                                              .doc = "name of the embedding model in llm.models that compares "
                                                     "programs by meaning; empty disables this comparison"});
@@ -67,7 +67,8 @@ void likeness_from(settings& from, llm_settings& made) {
     if (name.empty() || !made.models) continue;
     const auto& all = made.models->settings().models;
     if (std::none_of(all.begin(), all.end(), [&wanted = name](const auto& m) { return m.name == wanted; }))
-      from.fail(key, "llm.models has no model named '" + name + "'");
+      from.fail(key, "llm.models has no model named '" + name + "'",
+                "add it to llm.models, or name a model of that list");
   }
 }
 
@@ -79,7 +80,8 @@ void memory_from(settings& from, llm_settings& made) {
       "selector asks for clean_slate, as for independent drafts, that scope is used");
   for (std::size_t i = 0; i < memory_scope_names.size(); ++i) {
     constexpr const char* docs[memory_scope_names.size()] = {
-        "relative frequency of prompts that show the ancestors of the parent",
+        "relative frequency of prompts that show the ancestors of the parent; if all frequencies are 0, the "
+        "selector's scope decides",
         "relative frequency of prompts that show the earlier children of the parent",
         "relative frequency of prompts that show both the ancestors and the earlier children",
         "relative frequency of prompts that show no earlier candidates, no notes of the run and no "
@@ -93,19 +95,19 @@ void memory_from(settings& from, llm_settings& made) {
 
 void knowledge_from(settings& from, llm_settings& made) {
   settings knowledge = from.child_or_empty("knowledge", "how prompts use the pages of llm.knowledge");
-  made.injection_rate =
-      knowledge.real("rate", {.def = made.injection_rate,
-                              .min = 0.0,
-                              .max = 1.0,
-                              .unit = "probability",
-                              .doc = "probability that a prompt includes pages; below 1, some prompts are "
-                                     "left without them so that the pages do not narrow the search"});
+  made.injection_rate = knowledge.real(
+      "rate", {.def = made.injection_rate,
+               .min = 0.0,
+               .max = 1.0,
+               .unit = "probability",
+               .doc = "probability that a prompt includes pages of the knowledge base; below 1, some prompts "
+                      "have none, so that the pages do not narrow the search"});
   made.pages = count_from(knowledge, "pages", made.pages,
                           {.min = 0,
                            .max = 100,
                            .unit = "pages",
-                           .doc = "maximum number of pages in a prompt, not counting pages of the kind "
-                                  "constraints, which all prompts include"});
+                           .doc = "maximum number of pages in a prompt; pages of the kind constraints are in "
+                                  "all prompts and do not count"});
 }
 
 llm_settings llm_from(settings& from, const build_context& context) {
@@ -116,7 +118,7 @@ llm_settings llm_from(settings& from, const build_context& context) {
                 "add llm: {models: [{name: NAME, url: URL}]} to the config; docs/llm.md shows how");
   made.model = from.text(
       "model",
-      {.def = "", .doc = "name of a model in llm.models; empty chooses among the models of the tier"});
+      {.def = "", .doc = "name of a model in llm.models; empty: one of the models of the tier is chosen"});
   made.tier =
       from.text("tier", {.def = "", .doc = "tier of the models to choose from; empty means all models"});
   if (made.models) {
@@ -131,18 +133,18 @@ llm_settings llm_from(settings& from, const build_context& context) {
                                      .unit = "tokens",
                                      .doc = "maximum length of the first prompt, by a conservative estimate; "
                                             "sections are shortened to fit, but never the parent's source"});
-  made.attempts = from.integer(
-      "attempts",
-      {.def = made.attempts,
-       .min = 1,
-       .max = 100,
-       .unit = "replies",
-       .doc = "maximum number of replies requested in one variation until one gives a usable new program"});
+  made.attempts =
+      from.integer("attempts", {.def = made.attempts,
+                                .min = 1,
+                                .max = 100,
+                                .unit = "replies",
+                                .doc = "maximum number of replies in one turn; a further one is requested "
+                                       "only if none so far contains a usable new program"});
   made.concurrency = count_from(from, "concurrency", made.concurrency,
                                 {.min = 1,
                                  .max = 4096,
-                                 .unit = "variations",
-                                 .doc = "maximum number of concurrent variations of this operator"});
+                                 .unit = "turns",
+                                 .doc = "maximum number of turns of this operator at the same time"});
   likeness_from(from, made);
   memory_from(from, made);
   knowledge_from(from, made);
@@ -167,9 +169,10 @@ llm_settings sampling_llm_from(settings& from, const build_context& context) {
 llm_universal universal_from(settings& from, const build_context& context) {
   llm_universal op{sampling_llm_from(from, context)};
   op.index = from.boolean(
-      "index", {.def = false,
-                .doc = "whether the prompt for the diagnosis contains the index of llm.knowledge, so that "
-                       "the model can name pages; named pages come before pages found by words"});
+      "index",
+      {.def = false,
+       .doc = "whether the prompt for the diagnosis contains the index of the pages in llm.knowledge, so "
+              "that the model can name pages; these come before pages that the search finds"});
   return op;
 }
 
@@ -229,7 +232,7 @@ paradigm_shift paradigm_shift_from(settings& from, const build_context& context)
                                   .min = 0.0,
                                   .max = 1.0,
                                   .doc = "the run counts as stalled while less than this fraction of the "
-                                         "window improved on the best score so far"});
+                                         "results in the window improved on the best score so far"});
   count("ideas", how.ideas, "strategies", "number of strategies that one call asks the model for");
   count("uses", how.uses, "proposals", "number of proposals whose prompts show the same strategy");
   count("remembered", how.remembered, "strategies",
@@ -243,16 +246,16 @@ macro_micro macro_micro_from(settings& from, const build_context& context) {
   const setting<std::string> how = {
       .def = "ucb",
       .doc =
-          "policy that picks the optimization step: uniform, ucb (UCB1 over the kinds of step), model (asks "
-          "the language model), or the path of a policy file that kevo learn policy wrote, relative to the "
-          "config, "
-          "which picks among the actions of rewrite"};
+          "how an optimization step is chosen. uniform: all with equal probability; ucb: UCB1 over the kinds "
+          "of step; model: the language model chooses. Any other value is the path of a policy file that "
+          "kevo learn policy wrote, relative to the config; it chooses among the actions of rewrite"};
   named_policy chosen = named_policy_from(from, how, {"uniform", "ucb", "model"}, context.directory);
   std::vector<std::string> types = from.texts(
       "types",
       {.doc = "kinds of optimization step; a step is one of these applied to a region or loop of the parent"},
       std::vector<std::string>{"tiling", "fusion", "reordering", "pipelining"});
-  if (types.empty()) from.fail("types", "at least one kind of step is needed");
+  if (types.empty())
+    from.fail("types", "at least one kind of step is needed", "for example, types: [tiling, fusion]");
   if (chosen.learnt.weights) {
     require_rewrite_parser();
     return {std::move(with), std::move(types), rewrite_steps(std::move(chosen.learnt))};
@@ -273,7 +276,7 @@ llm_repair repair_from(settings& from, const build_context& context) {
 
 agent agent_from(settings& from, const build_context& context) {
   agent op{llm_from(from, context), {}};
-  settings limits = from.child_or_empty("limits", "limits of one turn, that is, one variation of the agent");
+  settings limits = from.child_or_empty("limits", "limits of one turn of the agent");
   const auto count = [&](const char* key, std::int64_t& value, const char* unit, const char* doc) {
     value = limits.integer(key, {.def = value, .min = 1, .unit = unit, .doc = doc});
   };
@@ -284,27 +287,26 @@ agent agent_from(settings& from, const build_context& context) {
   count("compilations", op.limits.compilations, "builds",
         "maximum number of drafts that are only compiled in one turn");
   count("stalled", op.limits.stalled, "evaluations",
-        "consecutive evaluations without a gain after which the supervisor intervenes");
+        "number of consecutive evaluations without a gain after which the supervisor, a model in a "
+        "conversation of its own, intervenes");
   count("failing", op.limits.failing, "evaluations",
-        "consecutive invalid evaluations after which the supervisor intervenes");
+        "number of consecutive invalid evaluations after which the supervisor intervenes");
   count("repeated", op.limits.repeated, "evaluations",
-        "evaluations of the same program after which the supervisor intervenes");
+        "number of evaluations of the same program after which the supervisor intervenes");
   count("interventions", op.limits.interventions, "reviews",
-        "interventions of the supervisor after which the turn ends");
-  op.limits.fruitless_turns =
-      limits.integer("fruitless_turns", {.def = 0,
-                                         .min = 0,
-                                         .unit = "turns",
-                                         .doc = "number of turns in a row without a proposal after which "
-                                                "each further turn begins with a review by the "
-                                                "supervisor; 0 disables this"});
-  op.notes_bytes = count_from(
-      from, "notes", 0,
-      {.min = 0,
-       .max = 100000,
-       .unit = "bytes",
-       .doc = "maximum size of the notes that the model writes at the end of each turn, and that its next "
-              "turn and the supervisor read; 0 disables notes"});
+        "number of interventions of the supervisor after which the turn ends");
+  op.limits.fruitless_turns = limits.integer(
+      "fruitless_turns", {.def = 0,
+                          .min = 0,
+                          .unit = "turns",
+                          .doc = "number of consecutive turns without a proposal after which each further "
+                                 "turn begins with a review by the supervisor; 0 disables this"});
+  op.notes_bytes = count_from(from, "notes", 0,
+                              {.min = 0,
+                               .max = 100000,
+                               .unit = "bytes",
+                               .doc = "maximum size of the notes that the model writes at the end of each "
+                                      "turn; its next turn and the supervisor read them. 0 disables notes"});
   op.limits.seconds = limits.real(
       "seconds", {.def = op.limits.seconds,
                   .above = 0.0,
@@ -373,7 +375,7 @@ void register_model_operators(registry& all) {
       [](settings& from, const build_context& context) {
         return any_variation(macro_micro_from(from, context));
       },
-      "a policy picks an optimization step, and a language model implements it (MTMC)");
+      "a policy chooses an optimization step, and a language model implements it (MTMC)");
   all.operators.add(
       "summarize",
       [](settings& from, const build_context& context) {

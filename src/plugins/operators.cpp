@@ -31,7 +31,7 @@ splice splice_from(settings& from) {
       from, "tries", op.tries,
       {.min = 1,
        .max = 10000,
-       .unit = "mixtures",
+       .unit = "programs",
        .doc =
            "number of combinations that may turn out to be known or invalid before the operator gives up"});
   return op;
@@ -41,10 +41,9 @@ numbers numbers_from(settings& from) {
   numbers op;
   op.small = from.real("small", {.def = op.small,
                                  .above = 0.0,
-                                 .doc = "standard deviation of the logarithm of the factor of a small step"});
-  op.large = from.real("large", {.def = op.large,
-                                 .above = 0.0,
-                                 .doc = "standard deviation of the logarithm of the factor of a large step"});
+                                 .doc = "a small step multiplies a number by a random factor; this is the "
+                                        "standard deviation of the factor's logarithm"});
+  op.large = from.real("large", {.def = op.large, .above = 0.0, .doc = "the same for a large step"});
   op.another = from.real("another",
                          {.def = op.another,
                           .min = 0.0,

@@ -38,7 +38,7 @@ void register_portfolios(registry& all) {
         policy.floor = floor_from(from);
         return any_portfolio(policy);
       },
-      "Thompson sampling of success, on improvement per second");
+      "Thompson sampling on the probability of a success and the improvement per second");
   all.portfolios.add(
       "exp3",
       [](settings& from, const build_context&) {
@@ -50,7 +50,7 @@ void register_portfolios(registry& all) {
                                 .doc = "probability of a uniformly random operator, and learning rate"});
         return any_portfolio(policy);
       },
-      "EXP3 on improvement per second, which makes no assumption about how the rewards are distributed");
+      "EXP3 on improvement per second; makes no assumption about how the rewards are distributed");
   all.portfolios.add(
       "adaptive_pursuit",
       [](settings& from, const build_context&) {

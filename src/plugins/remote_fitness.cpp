@@ -46,14 +46,19 @@ any_fitness remote_from(settings& from, const build_context& context) {
                 context.directory);
   made.send_task = from.boolean(
       "send_task",
-      {.def = false, .doc = "send the task with each request; otherwise the server must have the same task"});
+      {.def = false,
+       .doc = "whether the task is sent with each request; if false, the server must have the same task"});
   made.priority = from.integer(
-      "priority", {.def = 0, .min = -100, .max = 100, .doc = "evaluations with a higher number come first"});
+      "priority", {.def = 0,
+                   .min = -100,
+                   .max = 100,
+                   .doc = "order in the queue of the server; evaluations with a higher number come first"});
   made.give_up_s = from.real(
-      "give_up", {.def = 0.0,
-                  .min = 0.0,
-                  .unit = "s",
-                  .doc = "the run ends when no server has answered for this long; 0 waits forever"});
+      "give_up",
+      {.def = 0.0,
+       .min = 0.0,
+       .unit = "s",
+       .doc = "the run ends when no server has answered for this long; 0: it waits without a limit"});
   if (!context.task) return {};
   return any_fitness(std::make_shared<remote_fitness>(context.task, made));
 }

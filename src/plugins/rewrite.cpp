@@ -42,7 +42,7 @@ rewrite rewrite_from(settings& from, const build_context& context) {
                        std::vector<std::string>{});
   for (const auto& name : op.only) {
     if (std::find(names.begin(), names.end(), name) == names.end())
-      from.fail("actions", "rewrite has no action '" + name + "'");
+      from.fail("actions", "rewrite has no action '" + name + "'", "docs/rewrite.md lists the actions");
   }
   op.another_action = from.real(
       "another_action",

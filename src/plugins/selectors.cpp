@@ -41,7 +41,8 @@ memory_scope scope_from(settings& from) {
 }
 parent_source source_from(settings& from) {
   return choice(from, "from", parent_source_names, parent_source::archive,
-                "whether parents are drawn from the elites of the archive or from all valid candidates");
+                "from which candidates parents are drawn; archive: the elites of the archive; population: "
+                "all valid candidates");
 }
 std::size_t count_from(settings& from, const char* key, std::int64_t def, const char* doc) {
   return static_cast<std::size_t>(
@@ -118,11 +119,11 @@ void register_stateless(registry& all) {
                   "probability of selecting one of the best elites; in the remaining cases selection is "
                   "proportional to the score");
         policy.elites = size_from(from, "elites", policy.elites, 1, 1'000'000, "candidates",
-                                  "number of best elites that exploitation selects from");
+                                  "number of best candidates that exploitation selects from");
         policy.among = choice(from, "among", elites_among_names, policy.among,
-                              "where the best elites are determined; pool: among the elites of the pool "
-                              "(with islands: of one island); population: among all valid candidates of the "
-                              "run, of which only those in the pool can be selected");
+                              "which candidates count as the best; pool: the best of those from which "
+                              "parents are drawn (with islands: of one island); population: of these, the "
+                              "ones that are among the best of all valid candidates of the run");
         policy.from = source_from(from);
         return any_selector(policy);
       },
@@ -135,15 +136,14 @@ void register_learning(registry& all) {
       [](settings& from, const build_context&) {
         curiosity policy = common(from, curiosity{});
         policy.reward = from.real(
-            "reward", {.def = policy.reward,
-                       .min = 0.0,
-                       .doc = "added to the curiosity of the parent for a child that the archive keeps"});
-        policy.penalty = from.real(
-            "penalty",
-            {.def = policy.penalty,
+            "reward",
+            {.def = policy.reward,
              .min = 0.0,
-             .doc =
-                 "subtracted from the curiosity of the parent for a child that the archive does not keep"});
+             .doc = "added to the curiosity value of the parent for each child that the archive keeps"});
+        policy.penalty = from.real("penalty", {.def = policy.penalty,
+                                               .min = 0.0,
+                                               .doc = "subtracted from the curiosity value of the parent for "
+                                                      "each child that the archive does not keep"});
         return any_selector(policy);
       },
       "prefers elites whose children were kept by the archive (Cully and Demiris)");
@@ -175,13 +175,14 @@ void register_learning(registry& all) {
                       .min = 0.0,
                       .doc = "exponent of the power law over ranks that is used when not exploring"});
         policy.decay = share_from(from, "decay", policy.decay,
-                                  "weight of earlier improvements when a new one changes the intensity");
+                                  "weight of the earlier improvements when a new one is added to their "
+                                  "moving average, which determines the exploration probability");
         policy.elite_share =
             share_from(from, "elite_share", policy.elite_share,
-                       "when not exploring, fraction of best elites from which the parent is drawn "
-                       "uniformly; 0 draws by rank instead; AdaEvolve's code uses 0.25");
+                       "when not exploring, the parent is drawn uniformly from this fraction of the elites, "
+                       "the best ones; 0: it is drawn by rank; AdaEvolve's code uses 0.25");
         policy.proportional = share_from(from, "proportional", policy.proportional,
-                                         "with elite_share and when not exploring, probability that the "
+                                         "with elite_share above 0, when not exploring: probability that the "
                                          "parent is drawn in proportion to the score instead");
         return any_selector(policy);
       },
@@ -198,12 +199,12 @@ void register_learning(registry& all) {
                             .above = 0.0,
                             .unit = "score",
                             .doc = "temperature of the softmax over the mean scores of the buckets"});
-        policy.exemplars = size_from(
-            from, "exemplars", policy.exemplars, 1, 100, "candidates",
-            "number of exemplars (the parent and its inspirations), each from a different score bucket");
+        policy.exemplars = size_from(from, "exemplars", policy.exemplars, 1, 100, "candidates",
+                                     "number of candidates that are selected, each from a different score "
+                                     "bucket: the parent and its inspirations");
         return any_selector(policy);
       },
-      "selects exemplars from different score buckets (CUDA-L1)");
+      "selects the parent and its inspirations from different score buckets (CUDA-L1)");
 }
 
 void register_structured(registry& all) {
@@ -215,10 +216,10 @@ void register_structured(registry& all) {
                                       "number of best candidates in a round");
         policy.measurements =
             size_from(from, "measurements", policy.measurements, 0, 100, "evaluations",
-                      "number of additional evaluations of each valid candidate of a "
-                      "round before any is varied; use 0 for deterministic fitness functions");
-        policy.proposals = size_from(from, "proposals", policy.proposals, 1, 100, "variations",
-                                     "number of variations of each candidate of a round");
+                      "number of additional evaluations of each valid candidate of a round before any "
+                      "becomes a parent; use 0 for deterministic fitness functions");
+        policy.proposals = size_from(from, "proposals", policy.proposals, 1, 100, "turns",
+                                     "number of turns with each candidate of a round as the parent");
         policy.order = choice(from, "order", priority_order_names, policy.order,
                               "value by which candidates are ordered: the mean of their scores, or its upper "
                               "(ucb) or lower (lcb) confidence bound");
@@ -226,12 +227,14 @@ void register_structured(registry& all) {
             from.real("exploration", {.def = policy.exploration,
                                       .min = 0.0,
                                       .doc = "scale factor of the width of the confidence bounds"});
-        policy.best = from.boolean("best", {.def = policy.best,
-                                            .doc = "whether the candidate with the highest mean is in every "
-                                                   "round, whatever the order"});
+        policy.best =
+            from.boolean("best", {.def = policy.best,
+                                  .doc = "whether every round contains the candidate with the highest mean "
+                                         "score, even where order would leave it out"});
         return any_selector(policy);
       },
-      "selects the best few candidates in rounds and evaluates them again before they are varied (POLCA)");
+      "works in rounds: evaluates the best few candidates again, then selects each of them as the parent "
+      "(POLCA)");
   all.selectors.add(
       "uct",
       [](settings& from, const build_context&) {
@@ -240,24 +243,22 @@ void register_structured(registry& all) {
             from.real("exploration", {.def = policy.exploration,
                                       .min = 0.0,
                                       .doc = "weight of the exploration term of the UCT bound"});
-        policy.width =
-            size_from(from, "width", policy.width, 1, 1000, "variations",
-                      "number of times that a node is varied before the search descends to one of its "
-                      "children");
+        policy.width = size_from(
+            from, "width", policy.width, 1, 1000, "turns",
+            "number of turns with a node as the parent before the search descends to one of its children");
         policy.widening =
             from.real("widening", {.def = policy.widening,
                                    .min = 0.0,
                                    .max = 1.0,
                                    .doc = "exponent of progressive widening: the width grows with this power "
                                           "of the visits; 0 keeps the width fixed"});
-        policy.repairs = size_from(from, "repairs", policy.repairs, 0, 1000, "variations",
-                                   "maximum number of consecutive variations that try to repair an invalid "
+        policy.repairs = size_from(from, "repairs", policy.repairs, 0, 1000, "turns",
+                                   "maximum number of consecutive turns that try to repair an invalid "
                                    "candidate; 0 disables repairs");
         policy.drafts =
-            size_from(from, "drafts", policy.drafts, 0, 100'000, "variations",
-                      "number of variations of the seeds that come before all others and see no "
-                      "earlier candidates, so that they are independent of each other; 0 disables "
-                      "them");
+            size_from(from, "drafts", policy.drafts, 0, 100'000, "turns",
+                      "number of turns at the beginning of the run that have a seed as the parent and see no "
+                      "earlier candidates, so that their programs are independent of each other");
         return any_selector(policy);
       },
       "Monte-Carlo tree search (UCT) on the lineage (AIRA, KernelEvolve)");
@@ -281,20 +282,21 @@ void register_structured(registry& all) {
             "fraction of an island's own members, the best ones, that joins both neighbours in a migration");
         return any_selector(policy);
       },
-      "islands on a ring that take turns; each selection explores, exploits or is proportional to the score "
-      "(OpenEvolve, Kernel-Smith)");
+      "selects from islands on a ring, one island after the other; each selection explores, exploits or is "
+      "proportional to the score (OpenEvolve, Kernel-Smith)");
 }
 
 any_selector on_islands_from(settings& from, const build_context& context) {
   on_islands policy;
   policy.turns = choice(from, "turns", island_turns_names, policy.turns,
-                        "which island is next: each in turn, or the one with the greatest upper confidence "
-                        "bound on its recent improvements (ucb, AdaEvolve)");
+                        "which island is next; round_robin: one after the other; ucb: the one with the "
+                        "greatest upper confidence bound on its recent improvements (AdaEvolve)");
   policy.exploration = from.real(
       "exploration",
-      {.def = policy.exploration, .min = 0.0, .doc = "weight of the exploration term of the bound of ucb"});
-  policy.decay = share_from(from, "decay", policy.decay,
-                            "factor by which ucb discounts an island's earlier improvements at each result");
+      {.def = policy.exploration, .min = 0.0, .doc = "for ucb: weight of the exploration term of the bound"});
+  policy.decay = share_from(
+      from, "decay", policy.decay,
+      "for ucb: factor by which an island's earlier improvements are multiplied at each new result");
   policy.inner = power_law{};
   if (from.probing() || context.plugins == nullptr) {
     from.raw("of", "the selector used on each island, written as under select", "map");

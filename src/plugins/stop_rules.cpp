@@ -64,7 +64,7 @@ void add_budgets(registry& all) {
                                "stop after this many finished evaluations, not counting confirmations");
   add_count<stop::proposals>(
       all, "proposals", "proposals",
-      "stop after this many proposed programs, including programs that were known already");
+      "stop after this many proposed programs, including those that the run already contained");
   add_count<stop::stall>(all, "stall", "evaluations",
                          "stop after this many evaluations without an improvement of the best score");
   add_count<stop::saturation>(
@@ -72,10 +72,9 @@ void add_budgets(registry& all) {
       "stop after this many consecutive evaluations of which the archive kept no candidate");
   add_count<stop::tokens>(all, "tokens", "tokens",
                           "stop after language models have read and written this many tokens");
-  add_amount<stop::seconds>(
-      all, "seconds", "s",
-      "stop after this much run time, summed over all sessions of the run: wall time without "
-      "the time spent waiting for other kevo processes that measure");
+  add_amount<stop::seconds>(all, "seconds", "s",
+                            "stop after this much run time, summed over all sessions of the run; run time is "
+                            "wall time without waits for the measurements of other kevo processes");
   add_amount<stop::device_seconds>(
       all, "device_seconds", "s",
       "stop after the device has been reserved for measuring for this long in total");
@@ -151,7 +150,7 @@ void add_combinations(registry& all) {
                                                "the rule that stops the run; it counts only what happens "
                                                "after the first rule is fulfilled")));
       },
-      "stop by the rule under then, which starts counting when the rule under after is fulfilled");
+      "stop by the rule under then; this rule starts counting when the rule under after is fulfilled");
   all.stop_rules.add(
       "any",
       [](settings& from, const build_context& context) {

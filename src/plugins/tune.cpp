@@ -11,10 +11,11 @@ namespace {
 
 void read_tune_model(settings& from, tune& op) {
   const std::string model = from.text(
-      "model", {.def = "gp",
-                .doc = "model that learns from the results of the run which settings are worth trying; gp: "
-                       "Gaussian process; forest: random forest; none: only draws and steps",
-                .one_of = {"none", "gp", "forest"}});
+      "model",
+      {.def = "gp",
+       .doc = "model that learns from the results of the run which settings are worth trying; gp: Gaussian "
+              "process; forest: random forest; none: settings are only drawn or changed at random",
+       .one_of = {"none", "gp", "forest"}});
   op.model = model == "none" ? tune_model::none
              : model == "gp" ? tune_model::gaussian_process
                              : tune_model::forest;
@@ -30,18 +31,19 @@ void read_tune_model(settings& from, tune& op) {
                                  .unit = "probability",
                                  .doc = "with a model, probability that it chooses only among the unseen "
                                         "settings that differ from the best one in one tunable"});
-  op.pool = count_from(from, "pool", op.pool,
-                       {.min = 1,
-                        .max = 1'000'000,
-                        .unit = "settings",
-                        .doc = "with a model, number of random unseen settings among which it chooses, in "
-                               "addition to those that differ in one tunable from one of the ten best"});
+  op.pool = count_from(
+      from, "pool", op.pool,
+      {.min = 1,
+       .max = 1'000'000,
+       .unit = "settings",
+       .doc = "with a model, number of random unseen settings from which it chooses; it also considers the "
+              "unseen settings that differ in one tunable from one of the ten best"});
   op.memory = count_from(from, "memory", op.memory,
                          {.min = 10,
                           .max = 10'000,
                           .unit = "results",
-                          .doc = "with a model, maximum number of results that it is fitted to: the "
-                                 "best half, and some of the others"});
+                          .doc = "with a model, maximum number of results that it is fitted to: first the "
+                                 "best ones, up to half of this number, then some of the others"});
   op.divisibility = from.boolean(
       "divisibility",
       {.def = op.divisibility,
@@ -52,22 +54,22 @@ void read_tune_model(settings& from, tune& op) {
       {.def = op.cost,
        .min = 0.0,
        .max = 2.0,
-       .doc = "with a model, the expected improvement is divided by the expected cost of the evaluation to "
-              "this power; 0 maximizes the improvement per evaluation, 1 the improvement per second"});
+       .doc =
+           "with a model, exponent of the expected cost of an evaluation, by which the expected improvement "
+           "is divided; 0 maximizes the improvement per evaluation, 1 the improvement per second"});
 }
 
 }  // namespace
 
 tune tune_from(settings& from) {
   tune op;
-  op.draws = count_from(
-      from, "draws", op.draws,
-      {.min = 0,
-       .max = 1000000,
-       .unit = "candidates",
-       .doc = "while the run has fewer candidates (seeds included), valid settings are drawn at random "
-              "(with a model: far from the known ones); later the parent's setting is changed, or the "
-              "model chooses one"});
+  op.draws = count_from(from, "draws", op.draws,
+                        {.min = 0,
+                         .max = 1000000,
+                         .unit = "candidates",
+                         .doc = "while the run has fewer candidates than this (seeds included), valid "
+                                "settings are drawn at random; with a model, far from the known ones. After "
+                                "that, the parent's setting is changed, or the model chooses one"});
   op.crossover = from.real(
       "crossover",
       {.def = op.crossover,

@@ -33,7 +33,7 @@ void add_files(const task& from, submission& to) {
   for (const auto& workload : from.workloads) {
     for (const auto& [name, input] : workload.inputs) {
       if (input.contents)
-        throw error(error_code::input, "a task with contents from files cannot be sent to a server",
+        throw error(error_code::input, "a task with inputs from files cannot be sent to a server",
                     {from.file}, "give the server a folder with the task, and remove send_task");
     }
   }

@@ -188,7 +188,10 @@ std::string plane(const report_content& content) {
   const std::size_t unknown = picture.unknown;
   svg += "</svg></div>";
   if (unknown > 0)
-    svg += fmt::format("<p class=\"note\">{} kept without a known measure are not drawn.</p>", unknown);
+    svg += fmt::format(
+        "<p class=\"note\">{} of the kept candidates are not drawn, because a measure of theirs is "
+        "unknown.</p>",
+        unknown);
   return svg;
 }
 
@@ -226,7 +229,7 @@ std::string archive(const report_content& content) {
     text +=
         " (" + format::percent(static_cast<double>(map.kept.size()) / static_cast<double>(map.cells)) + ")";
   text += map.is_plane() ? std::string(". A cell shows the ") + name_of_figure(content) +
-                               " of the best candidate of its kind; the champion's is outlined.</p>"
+                               " of the best elite in it; the champion's cell is outlined.</p>"
                          : ".</p>";
   return text + (map.is_plane() ? plane(content) : bars(content)) + "</section>";
 }

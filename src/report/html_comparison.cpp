@@ -77,8 +77,8 @@ std::string table(std::string_view old_text, std::string_view new_text) {
 std::string whole(const program& p) {
   std::string text;
   for (const auto& f : p.files) {
-    text += "<details><summary>The whole " + escape(f.path) + " of the best</summary><pre class=\"source\">" +
-            escape(f.text) + "</pre></details>";
+    text += "<details><summary>The complete file " + escape(f.path) +
+            " of the best candidate</summary><pre class=\"source\">" + escape(f.text) + "</pre></details>";
   }
   return text;
 }
@@ -89,11 +89,12 @@ std::string comparison(const report_content& content) {
   if (!content.best || !content.best_program) return {};
   std::string text = "<section><h2>What changed</h2>";
   if (!content.root_program || content.root == *content.best) {
-    return text + "<p class=\"lead\">The best is a seed: nothing changed.</p>" +
+    return text + "<p class=\"lead\">The best candidate is a seed, so that nothing changed.</p>" +
            whole(*content.best_program) + "</section>";
   }
   text += fmt::format(
-      "<p class=\"lead\">Red: the seed #{} that the best descends from. Green: the best, #{}.</p>",
+      "<p class=\"lead\">Red: lines of the seed #{}, from which the best candidate descends. Green: lines of "
+      "the best candidate, #{}.</p>",
       content.root, *content.best);
   const program& from = *content.root_program;
   const program& to = *content.best_program;
@@ -105,7 +106,7 @@ std::string comparison(const report_content& content) {
   }
   for (std::size_t i = 1; i < from.files.size(); ++i) {
     if (file_of(to, from.files[i].path) == nullptr)
-      text += "<h3>" + escape(from.files[i].path) + " (gone)</h3>" + table(from.files[i].text, "");
+      text += "<h3>" + escape(from.files[i].path) + " (removed)</h3>" + table(from.files[i].text, "");
   }
   return text + whole(to) + "</section>";
 }

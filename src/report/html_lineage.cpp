@@ -149,9 +149,9 @@ std::string lineage(const report_content& content) {
   std::string text = "<section><h2>Lineage of the best</h2><p class=\"lead\">";
   text += ancestors == 0 ? std::string("It is a seed.")
                          : fmt::format(
-                               "{}. From the best down to its seed by the better parent of each; "
-                               "other parents at "
-                               "the right, dashed if they have a row of their own. ✓ was champion.",
+                               "{}. The line leads from the best candidate down to its seed; of several "
+                               "parents, it follows the better one. The other parents are at the right, "
+                               "dashed if they have a row of their own. ✓: was champion.",
                                format::counted(ancestors, "ancestor"));
   return text + "</p>" + svg + "</section>";
 }

@@ -86,7 +86,8 @@ std::string facts(const report_content& content) {
   fact("judged again", html::escape_short(content.judged.summary(), 200));
   fact("run time", format::duration(h.spent().elapsed_s));
   fact("seed", html::escape(content.seed));
-  fact("stopped by", html::escape_short(h.stopped_by().value_or("still going on"), 80));
+  fact("stopped by",
+       html::escape_short(h.stopped_by().value_or("not stopped: still running, or killed"), 80));
   fact("kevo", html::escape(content.version));
   fact("started", html::escape(content.started));
   text += "</dl>";

@@ -93,9 +93,9 @@ std::string operator_table(const report_content& content) {
   for (std::size_t i = 0; i < h.operators().size(); ++i)
     row(escape_short(content.operator_name(static_cast<operator_index>(i)), 40), h.operators()[i], false);
   return text +
-         "</tbody></table></div><p class=\"note\">Reward of a turn: the gain in score that the archive "
-         "granted, relative to the best score "
-         "before, between 0 and 1; 0 for failures and known programs.</p>";
+         "</tbody></table></div><p class=\"note\">Reward of a turn: the gain in score of a "
+         "candidate that the archive kept, as a share of the best score before it, from 0 to 1; 0 for "
+         "failures and known programs.</p>";
 }
 
 std::string outcome_table(const report_content& content) {
@@ -195,7 +195,7 @@ std::string workloads(const report_content& content) {
       "<th class=\"n\">interval<th class=\"n\">" +
       (e.baseline.empty() ? std::string("baseline") : escape_short(e.baseline, 30)) +
       "<th class=\"n\">speedup<th class=\"n\">speed of light<th "
-      "class=\"n\">samples<th>outcome</tr></thead><tbody>";
+      "class=\"n\">pairs<th>outcome</tr></thead><tbody>";
   for (const auto& w : e.workloads) {
     if (w.hidden) continue;
     const auto range = w.time_interval.high > 0 ? format::time(w.time_interval.low, true) + " – " +
@@ -213,7 +213,7 @@ std::string workloads(const report_content& content) {
   text += "</tbody></table></div>";
   if (const auto hidden = count_hidden(e); hidden.all > 0)
     text += "<p class=\"note\">" + describe(hidden) +
-            ". They check correctness only; no operator ever saw them.</p>";
+            ". They check correctness only, and no operator sees them.</p>";
   if (!e.other_speedups.empty()) {
     text += "<h3>Further baselines</h3><div class=\"scroll\"><table class=\"bars\"><tbody>";
     double most = 1;
@@ -261,9 +261,9 @@ std::string conditions(const report_content& content) {
              {"proposals dropped by the filter", l.filtered > 0 ? format::count(l.filtered) : std::string()},
              {"turns without a proposal", format::count(l.no_proposals)},
              {"valid candidates", format::count(l.valid)},
-             {"variation", format::time(l.variation.wall_s * 1e9, true)},
-             {"evaluation", format::time(l.evaluation.wall_s * 1e9, true)},
-             {"on the device", format::time(l.evaluation.device_s * 1e9, true)},
+             {"time in operators", format::time(l.variation.wall_s * 1e9, true)},
+             {"time in evaluations", format::time(l.evaluation.wall_s * 1e9, true)},
+             {"time on the device", format::time(l.evaluation.device_s * 1e9, true)},
              {"tokens", l.variation.tokens_in + l.variation.tokens_out > 0
                             ? format::count(static_cast<std::uint64_t>(l.variation.tokens_in)) + " in, " +
                                   format::count(static_cast<std::uint64_t>(l.variation.tokens_out)) + " out"

@@ -51,7 +51,8 @@ std::vector<std::string> setbacks_of(const report_content& content) {
   }
   if (const std::string said = nothing_faster(content); !said.empty()) all.push_back(said);
   for (const auto& loss : h.devices().losses)
-    all.push_back("lost on the way, and used no more: " + reason(loss) + " (`kevo resume` tries it again)");
+    all.push_back("devices that failed during the run and were no longer used: " + reason(loss) +
+                  " (`kevo resume` tries it again)");
   for (const auto& [who, words] : h.devices().disagreements)
     all.push_back(fmt::format("devices disagree about candidate {}: {}", who, reason(words)));
   for (std::size_t i = 0; i < h.operators().size(); ++i) {

@@ -60,7 +60,7 @@ std::string words(const work_left& left) {
   };
   add(left.evaluations, "evaluation");
   add(left.confirmations, "confirmation");
-  add(left.variations, "variation");
+  add(left.variations, "operator turn");
   std::string text;
   for (std::size_t i = 0; i < parts.size(); ++i)
     text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];

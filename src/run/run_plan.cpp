@@ -27,35 +27,31 @@ namespace fs = std::filesystem;
 void decode_confirm(settings& root, confirmation_rules& rules) {
   settings confirm = root.child_or_empty("confirm", "when the best candidate may be called confirmed");
   rules.widest = confirm.real(
-      "widest",
-      {.def = 0.10,
-       .min = 0.001,
-       .max = 10.0,
-       .unit = "of the speedup",
-       .doc =
-           "largest width of the interval of a confirmed speedup, as a fraction of the speedup; a champion "
-           "with a wider interval, or one that contains 1, is called undecided"});
+      "widest", {.def = 0.10,
+                 .min = 0.001,
+                 .max = 10.0,
+                 .unit = "of the speedup",
+                 .doc = "largest width of the interval of a confirmed speedup, as a fraction of the speedup; "
+                        "a champion whose interval is wider or contains 1 is called undecided"});
   rules.further = static_cast<int>(confirm.integer(
-      "further", {.def = 3,
-                  .min = 0,
-                  .max = 100,
-                  .unit = "confirmations",
-                  .doc = "maximum number of further confirmations of a candidate that is "
-                         "undecided; the samples of all are combined. None is begun after the "
-                         "stop rule has stopped the run"}));
-  rules.after = static_cast<int>(confirm.integer(
-      "after",
-      {.def = 8,
+      "further",
+      {.def = 3,
        .min = 0,
-       .max = 1000,
-       .unit = "evaluations",
-       .doc =
-           "number of evaluations that must finish before a candidate that looks better than the "
-           "champion is confirmed, or an undecided champion is confirmed again. In this time a better "
-           "candidate may replace it. If candidates replace each other, the wait ends after four times its "
-           "length at the latest. Each confirmation in a row that brings no new champion adds this number "
-           "to the wait, up to eight times this number. There is no wait while there is no champion, or "
-           "nothing else to evaluate"}));
+       .max = 100,
+       .unit = "confirmations",
+       .doc = "maximum number of further confirmations of an undecided candidate; the readings of all its "
+              "confirmations are combined. None begins after a stop rule has ended the run"}));
+  rules.after = static_cast<int>(confirm.integer(
+      "after", {.def = 8,
+                .min = 0,
+                .max = 1000,
+                .unit = "evaluations",
+                .doc = "number of evaluations to wait before a candidate that looks better than the champion "
+                       "is confirmed, or an undecided champion is confirmed again. During the wait, a better "
+                       "candidate may take the place of the waiting one; if this happens again and again, "
+                       "the wait lasts at most four times as long. The wait grows by this number with each "
+                       "consecutive confirmation that brings no new champion, up to eight times this number. "
+                       "There is no wait if there is no champion, or if nothing else is left to evaluate"}));
 }
 
 void decode_run(settings& root, session_plan& plan) {
@@ -71,31 +67,31 @@ void decode_run(settings& root, session_plan& plan) {
       "finish", {.def = plan.finish_s,
                  .min = 0.0,
                  .unit = "s",
-                 .doc = "after a stop rule has ended the run: maximum time for confirmations of possible "
-                        "champions, for first measurements of seeds and of programs written by models, "
-                        "and for model requests in progress. All other work gets 1 s. Unfinished work is "
-                        "then cancelled; `kevo resume` starts with the cancelled evaluations"});
+                 .doc = "time limit for work that a stop rule does not interrupt: confirmations of possible "
+                        "champions, first measurements of seeds and of programs written by models, and model "
+                        "requests in progress. All other work gets 1 s. Work that is unfinished by then is "
+                        "cancelled; `kevo resume` starts with the cancelled evaluations"});
   settings parallel = run.child_or_empty("parallel", "limits of parallel work");
   plan.variations = static_cast<std::size_t>(
       parallel.integer("variations", {.def = 2,
                                       .min = 1,
                                       .max = 4096,
-                                      .unit = "operators",
-                                      .doc = "maximum number of operators that work concurrently"}));
+                                      .unit = "turns",
+                                      .doc = "maximum number of operator turns at the same time"}));
   plan.evaluations = static_cast<std::size_t>(
       parallel.integer("builds", {.def = 2,
                                   .min = 1,
                                   .max = 4096,
                                   .unit = "evaluations",
-                                  .doc = "number of evaluations at the same time; they build in parallel "
-                                         "and measure one after the other"}));
+                                  .doc = "maximum number of evaluations at the same time; their builds run "
+                                         "in parallel, their measurements one after the other"}));
   plan.search.proposals_ahead = static_cast<std::size_t>(
       parallel.integer("proposals_ahead", {.def = 4,
                                            .min = 1,
                                            .max = 1'000'000,
                                            .unit = "candidates",
                                            .doc = "maximum number of candidates that wait for an evaluation; "
-                                                  "when it is reached, no further variation is started"}));
+                                                  "while so many wait, no new turn is started"}));
   decode_confirm(root, plan.search.confirm);
 }
 

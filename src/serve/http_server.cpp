@@ -47,12 +47,12 @@ class http_server::impl {
     context_->use_certificate_chain_file(parts_.settings.certificate, ec);
     if (ec)
       throw error(error_code::input, "cannot read this certificate: " + ec.message(),
-                  {parts_.settings.certificate});
+                  {parts_.settings.certificate}, "give a PEM file with --certificate");
     context_->use_private_key_file(parts_.settings.key, asio::ssl::context::pem, ec);
     if (ec)
       throw error(error_code::input,
                   "cannot read this key, or it is not that of the certificate: " + ec.message(),
-                  {parts_.settings.key});
+                  {parts_.settings.key}, "give the PEM file of the certificate's key with --key");
     SSL_CTX_set_min_proto_version(context_->native_handle(), TLS1_2_VERSION);
   }
 

@@ -141,8 +141,9 @@ void gym_workflow(const service_parts& parts, const json::object& body, const st
 http_answer gym_poll(const service_parts& parts, const std::string& tenant, const std::string& task_id,
                      bool whole) {
   const auto seen = parts.jobs.find_label(tenant, task_id);
-  if (!seen) throw refusal{404, "not_found", "there is no task " + task_id};
-  if (whole && !is_final(seen->work.progress)) throw refusal{404, "not_found", "this task has not ended"};
+  if (!seen) throw refusal{404, "not_found", "there is no task " + task_id, "submit it first"};
+  if (whole && !is_final(seen->work.progress))
+    throw refusal{404, "not_found", "this task has not ended", "GET /status/TASK_ID tells its state"};
   if (whole) return {.body = json::serialize(gym_result(*seen, task_id, {}))};
   json::object made{{"task_id", task_id}, {"status", json::string(gym_status(seen->work))}};
   made["progress"] = nullptr;

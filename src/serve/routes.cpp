@@ -48,7 +48,9 @@ void get_evaluation(const service_parts& parts, const http_call& call, const std
                     const std::string& id, const exchange& back) {
   const double wait_s = wait_of(call.query);
   const auto seen = parse_content_id(id) ? parts.jobs.find(tenant, id) : std::nullopt;
-  if (!seen) throw refusal{404, "not_found", "there is no evaluation with this id"};
+  if (!seen)
+    throw refusal{404, "not_found", "there is no evaluation with this id",
+                  "give the id that the server returned for the submission"};
   if (wait_s <= 0 || is_final(seen->work.progress)) return back->answer(ticket_answer(*seen));
   answer_when_ended(parts.jobs, seen->work.key, wait_s, back, [&jobs = parts.jobs, tenant, id, back] {
     if (const auto now = jobs.find(tenant, id)) back->answer(ticket_answer(*now));
@@ -69,7 +71,7 @@ void post_batch(const service_parts& parts, const http_call& call, const std::st
   if (list == nullptr || !list->is_array() || list->get_array().empty())
     throw refusal{400, "input", "evaluations: expected a list of submissions, at least one"};
   if (list->get_array().size() > most_in_batch)
-    throw refusal{413, "too_large", "a batch has at most 1000 submissions"};
+    throw refusal{413, "too_large", "a batch has at most 1000 submissions", "send several batches"};
   std::string text = R"({"evaluations":[)";
   for (const auto& one : list->get_array()) {
     if (text.back() != '[') text += ',';

@@ -58,7 +58,9 @@ void tenants::load(const std::string& file) {
                   "make one with: openssl rand -hex 32");
     tokens_.push_back({name, digest(token)});
   }
-  if (tokens_.empty()) throw error(error_code::input, "this file contains no tokens", {file});
+  if (tokens_.empty())
+    throw error(error_code::input, "this file contains no tokens", {file},
+                "write a line NAME TOKEN for each token");
 }
 
 std::string tenants::tenant_of(std::string_view authorization) const {

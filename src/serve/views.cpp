@@ -57,7 +57,7 @@ double wait_of(std::string_view query) {
   double seconds = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (failed != std::errc() || end != text.data() + text.size() || !(seconds >= 0))
-    throw refusal{400, "usage", "wait must be a number of seconds"};
+    throw refusal{400, "usage", "wait must be a number of seconds", "for example ?wait=20"};
   constexpr double longest_wait_s = 60;
   return std::min(seconds, longest_wait_s);
 }

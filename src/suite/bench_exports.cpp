@@ -114,7 +114,7 @@ void make_folder(const fs::path& folder) {
   fs::create_directories(folder, wrong);
   if (wrong)
     throw error(error_code::environment, "cannot make the folder: " + wrong.message(),
-                {.file = folder.string(), .key = {}});
+                {.file = folder.string(), .key = {}}, "set suite.output to a writable folder");
 }
 
 /// One level of KernelBench: the results of its evaluation script, and the times of the baseline.

@@ -15,9 +15,8 @@ namespace kevo {
 namespace {}  // namespace
 
 std::string_view geometric_mean_bias() {
-  return "over correct solutions only: tasks without one are left out, which flatters (survivorship bias); "
-         "read "
-         "it together with fast_p";
+  return "over correct solutions only: tasks without one are left out, which makes it too high (survivorship "
+         "bias); read it together with fast_p";
 }
 
 std::string_view amsr_meaning() {
@@ -95,9 +94,8 @@ std::vector<std::string> remarks(const bench_report& report) {
     all.push_back(format::counted(without, "task") + " without a solution, counted as not correct");
   if (most > 1)
     all.emplace_back(
-        "tasks with several solutions count by the fastest valid one, which was measured once more for its "
-        "figure; "
-        "\"of one\" is the mean over their solutions");
+        "a task with several solutions counts by the fastest valid one, which was measured once more for its "
+        "figure; \"of one\" is the mean over its solutions");
   if (devices.size() > 1)
     all.push_back(
         fmt::format("the results come from {} devices; speedups on different devices cannot be compared",
@@ -124,7 +122,8 @@ void replace_file(const std::string& path, std::string_view text) {
   std::filesystem::rename(fresh, path, wrong);
   if (wrong)
     throw error(error_code::environment, "cannot write this file: " + wrong.message(),
-                {.file = path, .key = {}});
+                {.file = path, .key = {}},
+                "check the permissions of the folder and run the same command again");
 }
 
 std::vector<std::string> write_bench(const bench_report& report) {

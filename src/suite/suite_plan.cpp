@@ -24,7 +24,8 @@ void read_suite(settings& root, suite_plan& plan) {
   plan.output =
       suite.text("output", {.def = "benches/" + plan.name,
                             .doc = "folder of the results; a relative path starts in the current folder"});
-  if (plan.output.empty()) suite.fail("output", "the folder of the results is missing");
+  if (plan.output.empty())
+    suite.fail("output", "the folder of the results is missing", "write output: FOLDER");
   const std::string stage =
       suite.text("stage", {.def = "confirmed",
                            .doc = "how far each solution is evaluated; confirmed: the whole protocol, in new "
@@ -99,7 +100,7 @@ struct entry_context {
 void read_entry(settings& entry, const entry_context& context, suite_plan& plan) {
   const std::string pattern =
       path_from(entry, "task", {.doc = "task file, or a pattern (tasks/*/task.yaml)"}, context.directory);
-  if (pattern.empty()) entry.fail("task", "the task is missing");
+  if (pattern.empty()) entry.fail("task", "the task is missing", "write task: FILE");
   const auto files = matching_files(pattern, entry.place("task"));
   const std::string name =
       entry.text("name", {.def = "", .doc = "name in reports; by default, that of the file"});

@@ -50,7 +50,8 @@ void decode_shape(settings& one, const task& of, tensor& made) {
 std::vector<axis> decode_axes(settings& reader) {
   std::vector<axis> made;
   settings axes = reader.child("axes", "axes of the tensors, by name");
-  if (axes.keys().empty()) reader.fail("axes", "a task needs at least one axis");
+  if (axes.keys().empty())
+    reader.fail("axes", "a task needs at least one axis", "for example, axes: {n: {type: var}}");
   for (const auto& name : axes.keys()) {
     check_identifier(name, axes.place(name), "an axis");
     settings one = axes.child(name);

@@ -52,8 +52,8 @@ void decode_inputs(settings& one, const task& t, const workload_context& context
       const bool theirs = recipe.kept && !context.strict;
       if (is_exact(*find_dtype(found->dtype)) && !generated && !theirs) {
         input.fail("type", "'" + name + "' is " + found->dtype + " from a file, and has no generator",
-                   "some calls are checked with other contents than those of the file: add generate: {" +
-                       name + ": ...}");
+                   "some calls are checked with other values than those of the file: add generate: {" + name +
+                       ": ...}");
       }
     } else if (recipe.kind == "scalar") {
       if (!found->scalar)
@@ -66,7 +66,8 @@ void decode_inputs(settings& one, const task& t, const workload_context& context
         recipe.value = input.real("value", {.doc = "value of the scalar"});
       }
       if (is_exact(*find_dtype(found->dtype)) && std::trunc(recipe.value) != recipe.value) {
-        input.fail("value", "'" + name + "' is " + found->dtype);
+        input.fail("value", "'" + name + "' is " + found->dtype + ", and this value is not a whole number",
+                   "write an integer, or change the dtype of the input");
       }
     } else if (found->scalar) {
       input.fail("type", "'" + name + "' is a scalar: it needs a value", "write {type: scalar, value: 1.0}");
@@ -102,7 +103,8 @@ void require_extents(const settings& one, const task& t, const workload& made) {
         bytes *= static_cast<double>(extent);
       }
       if (bytes > max_tensor_bytes)
-        one.fail("axes", "'" + one_tensor.name + "' would need more than 1 TiB of memory");
+        one.fail("axes", "'" + one_tensor.name + "' would need more than 1 TiB of memory",
+                 "give the axes of the workload smaller values");
     }
   }
 }
@@ -147,7 +149,7 @@ void check_sizes(const settings& one, const task& t, const workload& made, const
 workload decode_workload(settings& one, const task& t, const workload_context& context) {
   workload made;
   made.uuid = one.text("uuid", {.doc = "unique name of the workload"});
-  if (made.uuid.empty()) one.fail("uuid", "a workload needs a uuid");
+  if (made.uuid.empty()) one.fail("uuid", "a workload needs a uuid", "write uuid: NAME");
   settings axes = one.child_or_empty("axes", "value of each variable axis");
   for (const auto& name : axes.keys()) {
     const axis* known = find_axis(t, name);

@@ -67,13 +67,14 @@ std::vector<source_file> files_of(const std::string& folder, const error_place& 
     if (at->is_directory(failed)) continue;
     if (files.size() == most_files)
       throw error(error_code::input, fmt::format("'{}' contains more than {} files", folder, most_files),
-                  named);
+                  named, "name a folder that contains only the files of the program");
     std::string text = read_text_file(at->path().string(), left, named);
     left -= text.size();
     files.push_back({at->path().lexically_relative(folder).generic_string(), std::move(text)});
   }
   if (failed)
-    throw error(error_code::input, "cannot read the folder '" + folder + "': " + failed.message(), named);
+    throw error(error_code::input, "cannot read the folder '" + folder + "': " + failed.message(), named,
+                "check the permissions of the folder");
   std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
   return files;
 }

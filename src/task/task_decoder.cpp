@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,6 +23,7 @@
 #include "src/task/decode_generator.hpp"
 #include "src/task/decode_tensors.hpp"
 #include "src/task/decode_workload.hpp"
+#include "src/task/set_definitions.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
 
@@ -50,7 +52,7 @@ class decoder {
   task decode() {
     task_.file = reader_.place().file;
     task_.name = reader_.text("name", {.doc = "name of the task"});
-    if (task_.name.empty()) reader_.fail("name", "a task needs a name");
+    if (task_.name.empty()) reader_.fail("name", "a task needs a name", "write name: NAME");
     task_.op_type = reader_.text("op_type", {.def = "", .doc = "kind of operation, for example gemm"});
     task_.description =
         reader_.text("description", {.def = "", .doc = "description, shown to people and to operators"});
@@ -58,6 +60,7 @@ class decoder {
     for (const std::string key : {"check", "rng_seed"}) {
       if (reader_.has(key)) not_supported_yet(reader_, key);
     }
+    decode_definitions();
     const bool computes = says_what_is_computed();
     if (computes) {
       require_whole();
@@ -80,6 +83,7 @@ class decoder {
     if (computes) decode_workloads();
     decode_seeds();
     decode_baselines();
+    require_definitions();
     reader_.finish();
     return std::move(task_);
   }
@@ -111,6 +115,34 @@ class decoder {
                     "a task for the command backend leaves out axes, inputs, outputs, reference and "
                     "workloads together; every other task needs all of them");
       }
+    }
+  }
+
+  void decode_definitions() {
+    const settings_node* given = reader_.raw("define", "values of macros in the sources that the task names",
+                                             "map of numbers or texts");
+    if (given == nullptr || given->type == settings_node::kind::null) return;
+    if (!given->is_map())
+      reader_.fail("define", "expected a map, found " + describe(*given), "write define: {NAME: 1}");
+    for (const auto& entry : given->entries) {
+      check_identifier(entry.key, entry.value.place, "a macro");
+      const std::string& text = entry.value.text;
+      const bool one_line = entry.value.is_scalar() && text.find_first_of("\r\n\\") == std::string::npos;
+      const bool comment = text.find("//") != std::string::npos || text.find("/*") != std::string::npos;
+      if (text.empty() || !one_line || comment)
+        throw error(error_code::input,
+                    "the value of a macro must be a number or a text of one line without comments",
+                    entry.value.place);
+      definitions_[entry.key] = text;
+    }
+  }
+
+  /// A name that no source defines is a slip.
+  void require_definitions() {
+    for (const auto& [name, value] : definitions_) {
+      if (!defined_.contains(name))
+        reader_.fail("define", "no source of the task contains a line '#define " + name + " VALUE'",
+                     "write the line with the value for tasks that do not set it");
     }
   }
 
@@ -233,7 +265,8 @@ class decoder {
   }
 
   program named_source(const std::string& file, const std::string& language, const error_place& named) {
-    program source = read_(file, language, named);
+    program source =
+        set_definitions(read_(file, language, named), definitions_, defined_, reader_.place("define"));
     task_.source_files.emplace(to_string(id_of(source)), file);
     return source;
   }
@@ -303,7 +336,8 @@ class decoder {
   void add_workload(settings& one) {
     workload made = decode_workload(one, task_, context_);
     if (!uuids_.insert(made.uuid).second)
-      one.fail("uuid", "duplicate name '" + detail::shown(made.uuid) + "'");
+      one.fail("uuid", "duplicate name '" + detail::shown(made.uuid) + "'",
+               "give each workload a uuid of its own");
     task_.workloads.push_back(std::move(made));
   }
 
@@ -335,9 +369,11 @@ class decoder {
              "baselines", false, "trusted programs to compare with; speedups are relative to the first")) {
       baseline made;
       made.name = one.text("name", {.doc = "unique name of the baseline"});
-      if (made.name.empty()) one.fail("name", "a baseline needs a name");
+      if (made.name.empty()) one.fail("name", "a baseline needs a name", "write name: NAME");
       for (const auto& other : task_.baselines) {
-        if (other.name == made.name) one.fail("name", "duplicate name '" + detail::shown(made.name) + "'");
+        if (other.name == made.name)
+          one.fail("name", "duplicate name '" + detail::shown(made.name) + "'",
+                   "give each baseline a name of its own");
       }
       const auto language =
           one.text("language", {.def = "", .doc = "language, if the file extension does not determine it"});
@@ -354,7 +390,9 @@ class decoder {
       const bool of_torch = task_.reference && !task_.reference->form.empty();
       if (one.boolean("compile", {.def = false,
                                   .doc = "PyTorch on a GPU: whether torch.compile compiles the program"})) {
-        if (!of_torch) one.fail("compile", "torch.compile applies only to PyTorch programs");
+        if (!of_torch)
+          one.fail("compile", "torch.compile applies only to PyTorch programs",
+                   "remove compile, or name a program in Python");
         made.link.emplace_back(torch::compiler_of_torch);
       }
       // Of PyTorch: as it is, or compiled.
@@ -381,6 +419,8 @@ class decoder {
   bool pointers_;  ///< from JSON: FlashInfer-Bench's defaults hold
   task task_;
   std::set<std::string> uuids_;
+  std::map<std::string, std::string> definitions_;  ///< values of macros by name
+  std::set<std::string> defined_;                   ///< the macros that sources contain
   workload_context context_;
 };
 

@@ -40,7 +40,9 @@ std::vector<kevo::task> cuda_tasks() {
   std::vector<kevo::task> tasks;
   for (const auto& folder : fs::directory_iterator(KEVO_SOURCE_DIR "/configs/tasks")) {
     if (!folder.path().filename().string().starts_with("cuda_")) continue;
-    tasks.push_back(kevo::load_task((folder.path() / "task.yaml").string()));
+    for (const auto* name : {"task.yaml", "fp16.yaml"}) {
+      if (fs::exists(folder.path() / name)) tasks.push_back(kevo::load_task((folder.path() / name).string()));
+    }
   }
   return tasks;
 }
@@ -103,7 +105,7 @@ void check_program(cuda_compiler* compiler, const kevo::task& t, const kevo::pro
 TEST_CASE("every CUDA task: references and seeds compile and can be launched on every workload") {
   auto compiler = find_compiler();
   const auto tasks = cuda_tasks();
-  CHECK(tasks.size() >= 11);
+  CHECK(tasks.size() >= 13);
   for (const auto& t : tasks) {
     CHECK(t.seeds.size() >= 2);
     for (const auto& seed : t.seeds) check_program(compiler ? &*compiler : nullptr, t, seed, signature_of);
@@ -173,6 +175,43 @@ TEST_CASE("the shipped champions compile and can be launched on every workload")
     const auto text = shell::read_file(champions::folder + one.name + ".cu");
     check_program(compiler ? &*compiler : nullptr, t,
                   kevo::single_file_program("cuda", one.name + ".cu", text), signature_of);
+  }
+}
+
+TEST_CASE("cuda_dualkv: fp16.yaml is task.yaml in float16, from the same sources") {
+  for (const std::string name : {"cuda_dualkv_forward", "cuda_dualkv_backward"}) {
+    CAPTURE(name);
+    const std::string folder = KEVO_SOURCE_DIR "/configs/tasks/" + name;
+    const kevo::task whole = kevo::load_task(folder + "/task.yaml");
+    const kevo::task half = kevo::load_task(folder + "/fp16.yaml");
+    CHECK(half.name == name + "_fp16");
+    const auto same_source = [](const kevo::program& a, const kevo::program& b) {
+      const std::string macro = "#define FLOAT16 ";
+      std::string text(a.text());
+      const auto at = text.find(macro + "0");
+      REQUIRE(at != std::string::npos);
+      text[at + macro.size()] = '1';
+      return text == b.text();
+    };
+    CHECK(same_source(whole.reference->source, half.reference->source));
+    CHECK(std::ranges::equal(whole.seeds, half.seeds, same_source));
+    CHECK(std::ranges::equal(whole.baselines, half.baselines,
+                             [&](const kevo::baseline& a, const kevo::baseline& b) {
+                               return a.name == b.name && a.link == b.link && same_source(a.source, b.source);
+                             }));
+    const auto same_tensor = [](const kevo::tensor& a, const kevo::tensor& b) {
+      const auto dtype = a.dtype == "bfloat16" ? "float16" : a.dtype;
+      return a.name == b.name && a.shape == b.shape && dtype == b.dtype;
+    };
+    CHECK(std::ranges::equal(whole.inputs, half.inputs, same_tensor));
+    CHECK(std::ranges::equal(whole.outputs, half.outputs, same_tensor));
+    CHECK(std::ranges::equal(whole.workloads, half.workloads, [](const auto& a, const auto& b) {
+      return a.uuid == b.uuid && a.axes == b.axes && a.hidden == b.hidden && a.cache == b.cache;
+    }));
+    for (const auto& [output, tolerance] : whole.tolerances) {
+      CHECK(half.tolerances.at(output).rule == tolerance.rule);
+      CHECK(half.tolerances.at(output).factor == tolerance.factor);
+    }
   }
 }
 

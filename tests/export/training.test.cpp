@@ -43,7 +43,7 @@ TEST_CASE("trajectories hold every turn, the result, and the rewards of all reci
   const auto rows = written(run, kevo::export_trajectories, summary);
   REQUIRE(rows.size() == 5);
   CHECK(summary.left_out.at("no reply of a model") == 1);
-  CHECK(summary.left_out.at("the variation had not ended") == 1);
+  CHECK(summary.left_out.at("the turn had not ended") == 1);
   const auto& first = rows.front();
   const auto& turn = first.at("turns").as_array().at(0).as_object();
   CHECK(turn.at("reply").as_string() == "faster");

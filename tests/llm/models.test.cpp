@@ -297,7 +297,7 @@ TEST_CASE("a run that is ending sends nothing new, and lets what is out finish")
   for (int i = 0; i < 3; ++i) {
     const chat_reply reply = models.ask({.operator_name = "t"}, hello, owner);
     CHECK(reply.status == reply_status::cancelled);
-    CHECK(reply.detail == "the run is ending, nothing new is asked");
+    CHECK(reply.detail == "the run is ending, so that no new request is sent");
   }
   CHECK(server.requests() == 1);
 }

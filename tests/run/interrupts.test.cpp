@@ -22,9 +22,9 @@ TEST_CASE("what is waited for is counted, and the next Ctrl-C is explained") {
   CHECK(waiting_line({.evaluations = 2}, false) ==
         "waiting for 2 evaluations; press Ctrl-C again to cancel them");
   CHECK(waiting_line({.evaluations = 1, .confirmations = 3, .variations = 2}, false) ==
-        "waiting for 1 evaluation, 3 confirmations and 2 variations; press Ctrl-C again to cancel them");
+        "waiting for 1 evaluation, 3 confirmations and 2 operator turns; press Ctrl-C again to cancel them");
   CHECK(waiting_line({.variations = 1}, true) ==
-        "cancelled 1 variation; press Ctrl-C again to exit without waiting for it");
+        "cancelled 1 operator turn; press Ctrl-C again to exit without waiting for it");
   CHECK(waiting_line({}, false).empty());
 }
 
@@ -36,6 +36,6 @@ TEST_CASE("after a stop rule it is said what is waited for, how long at most, an
         "the time for finishing (run.finish) is over: cancelled 1 confirmation; `kevo resume` "
         "evaluates what was cancelled");
   CHECK(kevo::cut_off_line({.variations = 2}) ==
-        "the time for finishing (run.finish) is over: cancelled 2 variations");
+        "the time for finishing (run.finish) is over: cancelled 2 operator turns");
   CHECK(kevo::cut_off_line({}).empty());
 }

@@ -129,10 +129,11 @@ TEST_CASE("a server that does not answer holds up the end of a run no longer tha
     CHECK(took < seconds + 28);
     // Two turns go on at a time; the second may not have begun.
     const std::string cancelled = "the time for finishing (run.finish) is over: cancelled ";
-    const bool one = ended.out.find(cancelled + "1 variation\n") != std::string::npos;
-    const bool two = ended.out.find(cancelled + "2 variations\n") != std::string::npos;
+    const bool one = ended.out.find(cancelled + "1 operator turn\n") != std::string::npos;
+    const bool two = ended.out.find(cancelled + "2 operator turns\n") != std::string::npos;
     CHECK((one || two));
-    CHECK(ended.out.find(two ? "2 variations, at most " : "1 variation, at most ") != std::string::npos);
+    CHECK(ended.out.find(two ? "2 operator turns, at most " : "1 operator turn, at most ") !=
+          std::string::npos);
     break;
   }
   CHECK(asked);

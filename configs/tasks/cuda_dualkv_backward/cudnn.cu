@@ -3,7 +3,9 @@
 // backend runs the graphs of the forward and the backward pass on all slots, whose true lengths it reads on the device, and the rows of
 // the gradients are copied back; those of the prompt's keys and values are added up in float32. d_o of the prompt is in the first slot
 // only, because its rows count once. All of it is part of the time. Plans and memory are kept from call to call.
+#define FLOAT16 0  // 1: float16 instead of bfloat16; a task sets it (docs/tasks.md, `define`)
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <cudnn.h>
 
@@ -16,6 +18,19 @@
 
 namespace {
 
+#if FLOAT16
+constexpr cudnnDataType_t element_type = CUDNN_DATA_HALF;
+using element = __half;
+using two_elements = __half2;
+__device__ float2 to_floats(two_elements x) { return __half22float2(x); }
+__device__ two_elements to_elements(float2 x) { return __float22half2_rn(x); }
+#else
+constexpr cudnnDataType_t element_type = CUDNN_DATA_BFLOAT16;
+using element = __nv_bfloat16;
+using two_elements = __nv_bfloat162;
+__device__ float2 to_floats(two_elements x) { return __bfloat1622float2(x); }
+__device__ two_elements to_elements(float2 x) { return __float22bfloat162_rn(x); }
+#endif
 using descriptor = cudnnBackendDescriptor_t;
 using shape = std::array<std::int64_t, 4>;
 
@@ -83,7 +98,7 @@ struct builder {
     operation(one);
   }
   tensor turned(tensor x, const shape& dims, const shape& strides) {  ///< x as another shape with 16 bits an element
-    const tensor y = add(CUDNN_DATA_BFLOAT16, dims, strides);
+    const tensor y = add(element_type, dims, strides);
     const descriptor one = make(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR);
     set(one, CUDNN_ATTR_OPERATION_RESHAPE_XDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, x.it);
     set(one, CUDNN_ATTR_OPERATION_RESHAPE_YDESC, CUDNN_TYPE_BACKEND_DESCRIPTOR, y.it);
@@ -234,10 +249,10 @@ bool make_forward(cudnnHandle_t handle, std::int64_t N, std::int64_t S, std::int
   const shape along_rows = {H * S, S, 1, 1};
   const shape of_queries = {S * H * 128, 128, H * 128, 1};
   const auto of_rows = [&] { return b.add(CUDNN_DATA_FLOAT, rows, along_rows); };
-  const tensor q = b.add(CUDNN_DATA_BFLOAT16, {N, H, S, 128}, of_queries, kind::memory);
-  const tensor k = b.add(CUDNN_DATA_BFLOAT16, {N, G, 128, S}, {S * G * 128, 128, 1, G * 128}, kind::memory);
-  const tensor v = b.add(CUDNN_DATA_BFLOAT16, {N, G, S, 128}, {S * G * 128, 128, G * 128, 1}, kind::memory);
-  const tensor o = b.add(CUDNN_DATA_BFLOAT16, {N, H, S, 128}, of_queries, kind::memory);
+  const tensor q = b.add(element_type, {N, H, S, 128}, of_queries, kind::memory);
+  const tensor k = b.add(element_type, {N, G, 128, S}, {S * G * 128, 128, 1, G * 128}, kind::memory);
+  const tensor v = b.add(element_type, {N, G, S, 128}, {S * G * 128, 128, G * 128, 1}, kind::memory);
+  const tensor o = b.add(element_type, {N, H, S, 128}, of_queries, kind::memory);
   const tensor statistic = b.add(CUDNN_DATA_FLOAT, rows, along_rows, kind::memory);
   const tensor queries = b.add(CUDNN_DATA_INT32, {N, 1, 1, 1}, {1, 1, 1, 1}, kind::memory);
   const tensor keys = b.add(CUDNN_DATA_INT32, {N, 1, 1, 1}, {1, 1, 1, 1}, kind::memory);
@@ -255,7 +270,7 @@ bool make_forward(cudnnHandle_t handle, std::int64_t N, std::int64_t S, std::int
   const tensor logarithm = of_rows();
   const tensor shifted = between();
   const tensor weight = between();
-  const tensor p = between(CUDNN_DATA_BFLOAT16);
+  const tensor p = between(element_type);
   b.reduce(CUDNN_REDUCE_TENSOR_MAX, score, largest);
   b.pointwise(CUDNN_POINTWISE_SUB, CUDNN_DATA_FLOAT, score, shifted, &largest);
   b.pointwise(CUDNN_POINTWISE_EXP, CUDNN_DATA_FLOAT, shifted, weight);
@@ -276,7 +291,7 @@ void of_shared(builder& b, std::int64_t N, std::int64_t S, std::int64_t H, std::
     b.multiply(turned, right, to, {.m = keys, .k = queries});
     return;
   }
-  const tensor of_heads = b.add(CUDNN_DATA_BFLOAT16, {N, H, S, 128}, {H * S * 128, S * 128, 128, 1});
+  const tensor of_heads = b.add(element_type, {N, H, S, 128}, {H * S * 128, S * 128, 128, 1});
   b.multiply(turned, right, of_heads, {.m = keys, .k = queries});
   b.reduce(CUDNN_REDUCE_TENSOR_ADD, of_heads, to);
 }
@@ -290,9 +305,9 @@ bool make_backward(cudnnHandle_t handle, std::int64_t N, std::int64_t S, std::in
   const shape of_keys = {S * G * 128, 128, G * 128, 1};
   const shape across_keys = {S * G * 128, 128, 1, G * 128};
   const shape plain = {H * S * 128, S * 128, 128, 1};
-  const auto queries_in = [&] { return b.add(CUDNN_DATA_BFLOAT16, {N, H, S, 128}, of_queries, kind::memory); };
-  const auto keys_out = [&] { return b.add(CUDNN_DATA_BFLOAT16, {N, G, S, 128}, of_keys, kind::memory); };
-  const auto keys_in = [&] { return b.add(CUDNN_DATA_BFLOAT16, {N, G, 128, S}, across_keys, kind::memory); };
+  const auto queries_in = [&] { return b.add(element_type, {N, H, S, 128}, of_queries, kind::memory); };
+  const auto keys_out = [&] { return b.add(element_type, {N, G, S, 128}, of_keys, kind::memory); };
+  const auto keys_in = [&] { return b.add(element_type, {N, G, 128, S}, across_keys, kind::memory); };
   const auto lengths = [&] { return b.add(CUDNN_DATA_INT32, {N, 1, 1, 1}, {1, 1, 1, 1}, kind::memory); };
   const auto number = [&] { return b.add(CUDNN_DATA_FLOAT, {1, 1, 1, 1}, {1, 1, 1, 1}, kind::constant); };
   const tensor q = queries_in();
@@ -387,23 +402,23 @@ __global__ void fill_slots(const uint4* q, const uint4* k, const uint4* v, const
 }
 
 // A row of the prompt, summed over the slots.
-__device__ void add_rows(__nv_bfloat16* to, const __nv_bfloat16* from, long long stride, int slots, int elements) {
+__device__ void add_rows(element* to, const element* from, long long stride, int slots, int elements) {
   for (int i = static_cast<int>(threadIdx.x) * 2; i < elements; i += static_cast<int>(blockDim.x) * 2) {
     float2 sum = {0.0F, 0.0F};
     for (int slot = 0; slot < slots; ++slot) {
-      const float2 more = __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(from + slot * stride + i));
+      const float2 more = to_floats(*reinterpret_cast<const two_elements*>(from + slot * stride + i));
       sum.x += more.x;
       sum.y += more.y;
     }
-    *reinterpret_cast<__nv_bfloat162*>(to + i) = __float22bfloat162_rn(sum);
+    *reinterpret_cast<two_elements*>(to + i) = to_elements(sum);
   }
 }
 
-__global__ void empty_slots(const __nv_bfloat16* from_dq, const __nv_bfloat16* from_dk, const __nv_bfloat16* from_dv, const int* offsets,
-                            __nv_bfloat16* dq, __nv_bfloat16* dk, __nv_bfloat16* dv, long long P, long long S, int H, int G) {
+__global__ void empty_slots(const element* from_dq, const element* from_dk, const element* from_dv, const int* offsets,
+                            element* dq, element* dk, element* dv, long long P, long long S, int H, int G) {
   const int slot = static_cast<int>(blockIdx.y);
   const auto vectors = [](auto* address) { return reinterpret_cast<const uint4*>(address); };
-  const auto to = [](__nv_bfloat16* address) { return reinterpret_cast<uint4*>(address); };
+  const auto to = [](element* address) { return reinterpret_cast<uint4*>(address); };
   for (long long place = blockIdx.x + (slot > 0 ? P : 0); place < S; place += gridDim.x) {
     const long long row = row_of(offsets, P, slot, place);
     if (row < 0) return;
@@ -436,7 +451,7 @@ bool execute(cudnnHandle_t handle, const pass& p, const std::vector<const void*>
 }  // namespace
 
 extern "C" int run(const std::uint16_t* q, const std::uint16_t* k, const std::uint16_t* v, const std::uint16_t* d_o, const int* offsets,
-                   __nv_bfloat16* dq, __nv_bfloat16* dk, __nv_bfloat16* dv, int64_t P, int64_t N, int64_t T, int64_t L, int64_t H,
+                   element* dq, element* dk, element* dv, int64_t P, int64_t N, int64_t T, int64_t L, int64_t H,
                    int64_t G, cudaStream_t stream) {
   static_cast<void>(T);
   static const cudnnHandle_t handle = [] {
@@ -456,7 +471,7 @@ extern "C" int run(const std::uint16_t* q, const std::uint16_t* k, const std::ui
   const plan& p = at->second;
   const auto vectors = [](auto* address) { return reinterpret_cast<const uint4*>(address); };
   const auto to = [](std::uint16_t* address) { return reinterpret_cast<uint4*>(address); };
-  const auto rounded = [](auto* address) { return reinterpret_cast<const __nv_bfloat16*>(address); };
+  const auto rounded = [](auto* address) { return reinterpret_cast<const element*>(address); };
   const int heads = static_cast<int>(H);
   const int key_heads = static_cast<int>(G);
   const dim3 grid(static_cast<unsigned>(std::min<std::int64_t>(S, 512)), static_cast<unsigned>(N));

@@ -9,9 +9,21 @@
 // kevo: launch of_queries<<<(ceildiv(P + T, 8), H), 128>>>(q, k, v, d_o, offsets, lse, delta, spread, dq, dq_scale, H, G, P, N, P + T)
 // kevo: launch of_keys<<<(ceildiv(P + T, 8), G), 128>>>(q, k, v, d_o, offsets, lse, delta, spread, dk, dv, dk_scale, dv_scale, H, G, P, N, P + T)
 constexpr double root = 0.08838834764831844055;  // 1 / sqrt(128)
-constexpr double least = 1e-25;  // of a scale: exponentials in float32 become 0 below 1e-38
+#define FLOAT16 0  // 1: float16 instead of bfloat16; a task sets it (docs/tasks.md, `define`)
+// Numbers below it have errors as large as those at it. bfloat16 has the exponents of float32.
+constexpr double smallest = FLOAT16 ? 0x1p-14 : 0.0;
+// Of a scale. Exponentials in float32 become 0 below 1e-38.
+constexpr double least = FLOAT16 ? smallest : 1e-25;
 
-__device__ __forceinline__ float real(unsigned short x) { return __uint_as_float(static_cast<unsigned>(x) << 16); }
+__device__ __forceinline__ float real(unsigned short x) {
+#if FLOAT16
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
+  return y;
+#else
+  return __uint_as_float(static_cast<unsigned>(x) << 16);
+#endif
+}
 // Where the response of a row begins; the prompt's rows have none: 0.
 __device__ int begin_of(const int* offsets, int P, int N, int row) {
   int from = 0;
@@ -101,14 +113,15 @@ extern "C" __global__ void __launch_bounds__(128)
   }
 }
 
-// The sum of do o of each row, and what roundings of o to bfloat16 add up to in it.
+// The sum of do o of each row, and what roundings of o add up to in it.
 extern "C" __global__ void __launch_bounds__(128)
     sums(const double* o, const unsigned short* d_o, double* delta, double* spread, int H, int rows) {
   __shared__ double parts[2][128];
   const long long at = (blockIdx.x * static_cast<long long>(H) + blockIdx.y) * 128 + threadIdx.x;
-  const double part = o[at] * static_cast<double>(real(d_o[at]));
-  parts[0][threadIdx.x] = part;
-  parts[1][threadIdx.x] = part * part;
+  const double gradient = real(d_o[at]);
+  const double unsure = (fabs(o[at]) + smallest) * gradient;
+  parts[0][threadIdx.x] = o[at] * gradient;
+  parts[1][threadIdx.x] = unsure * unsure;
   __syncthreads();
   if (threadIdx.x < 2) {
     double sum = 0.0;
@@ -135,7 +148,8 @@ __device__ __forceinline__ void make_pair(pairs& s, int few, int many, bool seen
   const double p = seen ? exp(score * root - lse) : 0.0;
   s.weight[few][many] = p;
   s.gradient[few][many] = p * (dp - delta);
-  s.unsure[few][many] = p * (fabs(dp - delta) + spread);
+  // A gradient may be rounded before or after it is multiplied by `root`.
+  s.unsure[few][many] = seen ? p * (fabs(dp - delta) + spread) + smallest / root : 0.0;
 }
 
 extern "C" __global__ void __launch_bounds__(128)
@@ -243,11 +257,12 @@ extern "C" __global__ void __launch_bounds__(128)
         for (int i = 0; i < 8; ++i) {
           const double unsure = s.unsure[i][j] * query;
           const double part = s.weight[i][j] * d;
+          const double unsure_part = s.weight[i][j] > 0.0 ? (s.weight[i][j] + smallest) * d : 0.0;
           sum_k[i] += s.gradient[i][j] * query;
           squares_k[i] += unsure * unsure;
           alike[i] += s.weight[i][j] * spreads[j] * query;
           sum_v[i] += part;
-          squares_v[i] += part * part;
+          squares_v[i] += unsure_part * unsure_part;
         }
       }
     }

@@ -5,21 +5,39 @@
 // kevo: launch forward<<<(ceildiv(P + T, 4), H), 128>>>(q, k, v, d_o, offsets, lse, delta, H, G, P, N, P + T)
 // kevo: launch of_queries<<<(ceildiv(P + T, 4), H), 128>>>(q, k, v, d_o, offsets, lse, delta, dq, H, G, P, N, P + T)
 // kevo: launch of_keys<<<(ceildiv(P + T, 4), G), 128>>>(q, k, v, d_o, offsets, lse, delta, dk, dv, H, G, P, N, P + T)
+#define FLOAT16 0  // 1: float16 instead of bfloat16; a task sets it (docs/tasks.md, `define`)
 constexpr float root = 0.088388347648f;  // 1 / sqrt(128)
+
+__device__ __forceinline__ float real(unsigned short x) {
+#if FLOAT16
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
+  return y;
+#else
+  return __uint_as_float(static_cast<unsigned>(x) << 16);
+#endif
+}
+__device__ __forceinline__ unsigned short rounded(float x) {
+#if FLOAT16
+  unsigned short y;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
+  return y;
+#else
+  const unsigned bits = __float_as_uint(x);
+  return static_cast<unsigned short>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+#endif
+}
 
 struct four {
   float x[4];
 };
 __device__ __forceinline__ four load(const unsigned short* from) {
   four made;
-  for (int u = 0; u < 4; ++u) made.x[u] = __uint_as_float(static_cast<unsigned>(from[u]) << 16);
+  for (int u = 0; u < 4; ++u) made.x[u] = real(from[u]);
   return made;
 }
 __device__ __forceinline__ void store(unsigned short* to, const four& f, float factor) {
-  for (int u = 0; u < 4; ++u) {
-    const unsigned bits = __float_as_uint(f.x[u] * factor);
-    to[u] = static_cast<unsigned short>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
-  }
+  for (int u = 0; u < 4; ++u) to[u] = rounded(f.x[u] * factor);
 }
 __device__ __forceinline__ float product(const four& a, const four& b) {
   float sum = 0.0f;

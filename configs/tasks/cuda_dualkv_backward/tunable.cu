@@ -12,6 +12,7 @@
 #define SECTION 1         // kevo: {1, 2, 4, 8}
 #define PACK 1            // kevo: {0, 1}
 #define QUERY_STAGES 2    // kevo: {1, 2, 3}
+#define FLOAT16 0         // 1: float16 instead of bfloat16; a task sets it (docs/tasks.md, `define`)
 // kevo: require 2 * STAGES * BN * 256 <= 192 * 1024
 // kevo: workspace lse float32 [H, P + T]
 // kevo: workspace delta float32 [H, P + T]
@@ -30,6 +31,12 @@
 // kevo: launch place_rows<<<(ceildiv(P + T, 64) + N + 1, H), 64>>>(lse, delta, offsets, lse_tiles, delta_tiles, H, P, N, P + T)
 // kevo: launch backward<<<(ceildiv(P, 128) + ceildiv(T, 128) + N) * G, 384, smem(1024 + 98304 + QUERY_STAGES * 33280)>>>(back_q, back_k, back_v, back_do, offsets, lse_tiles, delta_tiles, dq_tiles, dk, dv, H, G, P, N, T)
 // kevo: launch write_dq<<<(ceildiv(P + T, 64) + N + 1, H), 256>>>(dq_tiles, offsets, dq, H, P, N)
+
+#if FLOAT16
+#define ELEMENT "f16"
+#else
+#define ELEMENT "bf16"
+#endif
 
 struct alignas(64) tensor_map {
   unsigned char bytes[128];
@@ -63,7 +70,7 @@ __device__ __forceinline__ void multiply(float (&d)[n / 2], unsigned long long a
   template <>                                                                                                        \
   __device__ __forceinline__ void multiply<N>(float(&d)[N / 2], unsigned long long a, unsigned long long b, int keep) { \
     asm volatile("{\n.reg .pred keep;\nsetp.ne.b32 keep, %" #P ", 0;\nwgmma.mma_async.sync.aligned.m64n" #N          \
-                 "k16.f32.bf16.bf16 {" NAMES_##R "}, %" #A ", %" #B ", keep, 1, 1, 0, 0;\n}"                         \
+                 "k16.f32." ELEMENT "." ELEMENT " {" NAMES_##R "}, %" #A ", %" #B ", keep, 1, 1, 0, 0;\n}"             \
                  : LIST_##R                                                                                         \
                  : "l"(a), "l"(b), "r"(keep));                                                                       \
   }
@@ -78,7 +85,7 @@ MULTIPLY(176, 88, 88, 89, 90)
 
 // d += a b, a 64 x 16 in registers, b 16 x 128, its rows along k.
 __device__ __forceinline__ void multiply_values(float (&d)[64], const unsigned* a, unsigned long long b) {
-  asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {" NAMES_64 "}, {%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
+  asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32." ELEMENT "." ELEMENT " {" NAMES_64 "}, {%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
                : LIST_64
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
@@ -126,8 +133,19 @@ __device__ __forceinline__ void wait_for_products() {
 }
 __device__ __forceinline__ unsigned packed(float low, float high) {
   unsigned both;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  asm("cvt.rn." ELEMENT "x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
   return both;
+}
+__device__ __forceinline__ float2 unpacked(unsigned both) {
+#if FLOAT16
+  float2 x;
+  asm("{\n.reg .b16 low, high;\nmov.b32 {low, high}, %2;\ncvt.f32.f16 %0, low;\ncvt.f32.f16 %1, high;\n}"
+      : "=f"(x.x), "=f"(x.y)
+      : "r"(both));
+  return x;
+#else
+  return make_float2(__uint_as_float(both << 16), __uint_as_float(both & 0xffff0000u));
+#endif
 }
 __device__ __forceinline__ float power_of_2(float x) {
   float y;
@@ -285,7 +303,8 @@ __device__ __forceinline__ void pack_weights(unsigned (&p)[BN / 4], const float 
 #pragma unroll
   for (int i = 0; i < BN / 4; ++i) {
     p[i] = packed(s[2 * i], s[2 * i + 1]);
-    sum[i % 2] += __uint_as_float(p[i] << 16) + __uint_as_float(p[i] & 0xffff0000u);
+    const float2 both = unpacked(p[i]);
+    sum[i % 2] += both.x + both.y;
   }
   rounded[0] = rounded[0] * rescale[0] + sum[0];
   rounded[1] = rounded[1] * rescale[1] + sum[1];
@@ -527,8 +546,8 @@ extern "C" __global__ void __launch_bounds__(384, 1)
         float product = 0.0f;
 #pragma unroll
         for (int j = 0; j < 16; ++j) {
-          const unsigned two = inside ? *reinterpret_cast<const unsigned*>(gradient + 8 * j) : 0u;
-          product += out[4 * j + 2 * half] * __uint_as_float(two << 16) + out[4 * j + 2 * half + 1] * __uint_as_float(two & 0xffff0000u);
+          const float2 two = unpacked(inside ? *reinterpret_cast<const unsigned*>(gradient + 8 * j) : 0u);
+          product += out[4 * j + 2 * half] * two.x + out[4 * j + 2 * half + 1] * two.y;
         }
         product += __shfl_xor_sync(~0u, product, 1);
         product += __shfl_xor_sync(~0u, product, 2);
@@ -564,7 +583,15 @@ __device__ __forceinline__ rows_of_tile find_rows(const int* offsets, int P, int
   return {0, 0};
 }
 
-// For each tile of 64 rows: lse as a logarithm to base 2, and delta. Rows that do not exist get weights of 0.
+// The backward pass multiplies weights by this power of 2: those of rows that see thousands of keys are below 2^-14, where float16 has
+// fewer bits. 2^15 times a weight of 1 is below its largest number, 65504. The range of bfloat16 needs no factor.
+constexpr int lift_log2 = FLOAT16 ? 15 : 0;
+constexpr float lowered = 1.0f / (1 << lift_log2);
+// The difference to delta, which is lowered already.
+__device__ __forceinline__ float without_delta(float dp, float delta) { return FLOAT16 ? fmaf(dp, lowered, -delta) : dp - delta; }
+
+// For each tile of 64 rows: what exponents of lifted weights are reduced by (lse to base 2), and lowered delta. Rows that do not exist
+// get weights of 0.
 extern "C" __global__ void __launch_bounds__(64)
     place_rows(const float* lse, const float* delta, const int* offsets, float* lse_tiles, float* delta_tiles, int H, int P, int N,
                int rows) {
@@ -574,14 +601,14 @@ extern "C" __global__ void __launch_bounds__(64)
   const bool inside = i < t.valid;
   const long long from = static_cast<long long>(blockIdx.y) * rows + t.first + i;
   const long long to = (static_cast<long long>(blockIdx.x) * H + blockIdx.y) * tile_rows + i;
-  lse_tiles[to] = inside ? lse[from] * 1.4426950408889634f : __int_as_float(0x7f800000);  // infinity
-  delta_tiles[to] = inside ? delta[from] : 0.0f;
+  lse_tiles[to] = inside ? lse[from] * 1.4426950408889634f - lift_log2 : __int_as_float(0x7f800000);  // infinity
+  delta_tiles[to] = inside ? delta[from] * lowered : 0.0f;
 }
 
 // d = a b + (keep ? d : 0), 64 x 64; a and b from shared memory, whose rows run along k or along the other dimension (_t).
 __device__ __forceinline__ void multiply_tt(float (&d)[32], unsigned long long a, unsigned long long b, int keep) {
-  asm volatile("{\n.reg .pred keep;\nsetp.ne.b32 keep, %34, 0;\nwgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {" NAMES_32
-               "}, %32, %33, keep, 1, 1, 1, 1;\n}"
+  asm volatile("{\n.reg .pred keep;\nsetp.ne.b32 keep, %34, 0;\nwgmma.mma_async.sync.aligned.m64n64k16.f32." ELEMENT "." ELEMENT
+               " {" NAMES_32 "}, %32, %33, keep, 1, 1, 1, 1;\n}"
                : LIST_32
                : "l"(a), "l"(b), "r"(keep));
 }
@@ -802,8 +829,8 @@ extern "C" __global__ void __launch_bounds__(384, 1)
       for (int j = 0; j < 8; ++j) {
         float l0, l1;
         asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(l0), "=f"(l1) : "r"(line + 256 + j * 32));
-        ds[2 * j] = packed(s[4 * j] * (dp[4 * j] - l0), s[4 * j + 1] * (dp[4 * j + 1] - l1));
-        ds[2 * j + 1] = packed(s[4 * j + 2] * (dp[4 * j + 2] - l0), s[4 * j + 3] * (dp[4 * j + 3] - l1));
+        ds[2 * j] = packed(s[4 * j] * without_delta(dp[4 * j], l0), s[4 * j + 1] * without_delta(dp[4 * j + 1], l1));
+        ds[2 * j + 1] = packed(s[4 * j + 2] * without_delta(dp[4 * j + 2], l0), s[4 * j + 3] * without_delta(dp[4 * j + 3], l1));
       }
 #pragma unroll
       for (int i = 0; i < 4; ++i) {
@@ -846,7 +873,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
       for (int j = 0; j < 16; j += 4) {
         unsigned words[4];
 #pragma unroll
-        for (int u = 0; u < 4; ++u) words[u] = packed(d_v[4 * (j + u) + 2 * half], d_v[4 * (j + u) + 2 * half + 1]);
+        for (int u = 0; u < 4; ++u) words[u] = packed(d_v[4 * (j + u) + 2 * half] * lowered, d_v[4 * (j + u) + 2 * half + 1] * lowered);
         transpose_quad(words);
         if (inside) *reinterpret_cast<uint4*>(dv + to + 8 * j) = make_uint4(words[0], words[1], words[2], words[3]);
         constexpr float scale = 0.08838834764831845f;
@@ -859,7 +886,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   }
 }
 
-// From the order in which threads hold sums to rows of bfloat16.
+// From the order in which threads hold sums to rows of the result.
 extern "C" __global__ void __launch_bounds__(256)
     write_dq(const float* dq_tiles, const int* offsets, unsigned short* dq, int H, int P, int N) {
   const int head = blockIdx.y;

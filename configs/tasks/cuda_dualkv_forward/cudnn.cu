@@ -2,6 +2,7 @@
 // shared prompts does. A hosted launch. Rows are copied into a slot of P + L positions for each response, cuDNN's backend runs a graph on
 // all slots, whose true lengths it reads on the device, and the rows of the result are copied back. All of it is part of the time.
 // Plans and memory are kept from call to call.
+#define FLOAT16 0  // 1: float16 instead of bfloat16; a task sets it (docs/tasks.md, `define`)
 #include <cuda_runtime.h>
 #include <cudnn.h>
 
@@ -14,6 +15,7 @@
 
 namespace {
 
+constexpr cudnnDataType_t element_type = FLOAT16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16;
 using descriptor = cudnnBackendDescriptor_t;
 using shape = std::array<std::int64_t, 4>;
 
@@ -213,10 +215,10 @@ bool make(cudnnHandle_t handle, std::int64_t N, std::int64_t S, std::int64_t H, 
   const shape along_rows = {H * S, S, 1, 1};
   const shape of_queries = {S * H * 128, 128, H * 128, 1};
   const auto of_rows = [&] { return b.add(CUDNN_DATA_FLOAT, rows, along_rows); };
-  const tensor q = b.add(CUDNN_DATA_BFLOAT16, {N, H, S, 128}, of_queries, kind::memory);
-  const tensor k = b.add(CUDNN_DATA_BFLOAT16, {N, G, 128, S}, {S * G * 128, 128, 1, G * 128}, kind::memory);
-  const tensor v = b.add(CUDNN_DATA_BFLOAT16, {N, G, S, 128}, {S * G * 128, 128, G * 128, 1}, kind::memory);
-  const tensor o = b.add(CUDNN_DATA_BFLOAT16, {N, H, S, 128}, of_queries, kind::memory);
+  const tensor q = b.add(element_type, {N, H, S, 128}, of_queries, kind::memory);
+  const tensor k = b.add(element_type, {N, G, 128, S}, {S * G * 128, 128, 1, G * 128}, kind::memory);
+  const tensor v = b.add(element_type, {N, G, S, 128}, {S * G * 128, 128, G * 128, 1}, kind::memory);
+  const tensor o = b.add(element_type, {N, H, S, 128}, of_queries, kind::memory);
   const tensor statistic = b.add(CUDNN_DATA_FLOAT, rows, along_rows, kind::memory);
   const tensor queries = b.add(CUDNN_DATA_INT32, {N, 1, 1, 1}, {1, 1, 1, 1}, kind::memory);
   const tensor keys = b.add(CUDNN_DATA_INT32, {N, 1, 1, 1}, {1, 1, 1, 1}, kind::memory);
@@ -234,7 +236,7 @@ bool make(cudnnHandle_t handle, std::int64_t N, std::int64_t S, std::int64_t H, 
   const tensor logarithm = of_rows();
   const tensor shifted = between();
   const tensor weight = between();
-  const tensor p = between(CUDNN_DATA_BFLOAT16);
+  const tensor p = between(element_type);
   b.reduce(CUDNN_REDUCE_TENSOR_MAX, score, largest);
   b.pointwise(CUDNN_POINTWISE_SUB, CUDNN_DATA_FLOAT, score, shifted, &largest);
   b.pointwise(CUDNN_POINTWISE_EXP, CUDNN_DATA_FLOAT, shifted, weight);

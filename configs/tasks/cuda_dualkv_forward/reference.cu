@@ -1,7 +1,19 @@
 // Attention with a shared prompt in float64, and a scale for the tolerance. A block makes 8 queries of a head, a thread one element
 // of each: 32 keys at a time, their scores first (two a thread), then the sums with weights exp(score - largest so far).
 // kevo: launch reference<<<(ceildiv(P + T, 8), H), 128>>>(q, k, v, offsets, o, lse, o_scale, H, G, P, N, P + T)
-__device__ __forceinline__ double real(unsigned short x) { return __uint_as_float(static_cast<unsigned>(x) << 16); }
+#define FLOAT16 0  // 1: float16 instead of bfloat16; a task sets it (docs/tasks.md, `define`)
+// Numbers below it have errors as large as those at it. bfloat16 has the exponents of float32.
+constexpr double smallest = FLOAT16 ? 0x1p-14 : 0.0;
+
+__device__ __forceinline__ float real(unsigned short x) {
+#if FLOAT16
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
+  return y;
+#else
+  return __uint_as_float(static_cast<unsigned>(x) << 16);
+#endif
+}
 
 extern "C" __global__ void __launch_bounds__(128)
     reference(const unsigned short* q, const unsigned short* k, const unsigned short* v, const int* offsets, double* o, double* lse,
@@ -28,6 +40,7 @@ extern "C" __global__ void __launch_bounds__(128)
   for (int i = 0; i < 8; ++i) queries[i][thread] = first + i < rows ? real(q[((first + i) * static_cast<long long>(H) + head) * 128 + thread]) : 0.0;
   double sum[8] = {};
   double squares[8] = {};
+  double values[8] = {};  // of squares of the values that are seen
   double total[8] = {};
   __syncthreads();
   const int last = min(first + 8, rows);
@@ -75,6 +88,7 @@ extern "C" __global__ void __launch_bounds__(128)
         const double part = weights[i][j] * value;
         sum[i] += part;
         squares[i] += part * part;
+        if (FLOAT16 != 0 && weights[i][j] > 0.0) values[i] += value * value;
         total[i] += weights[i][j];
       }
     }
@@ -83,7 +97,7 @@ extern "C" __global__ void __launch_bounds__(128)
     if (first + i >= rows) continue;
     const long long to = ((first + i) * static_cast<long long>(H) + head) * 128 + thread;
     o[to] = sum[i] / total[i];
-    o_scale[to] = fabs(sum[i] / total[i]) + sqrt(squares[i]) / total[i];
+    o_scale[to] = fabs(sum[i] / total[i]) + sqrt(squares[i]) / total[i] + smallest * sqrt(values[i]);
     if (thread == 0) lse[head * static_cast<long long>(rows) + first + i] = largest[i] + log(total[i]);
   }
 }

@@ -1,10 +1,25 @@
 // Attention with a shared prompt, a warp a query: a lane holds four elements of the head, and the warp walks over the keys one by
 // one, first those of the prompt, then those of the query's own response.
 // kevo: launch attention<<<(ceildiv(P + T, 4), H), 128>>>(q, k, v, offsets, o, lse, H, G, P, N, P + T)
-__device__ __forceinline__ float real(unsigned short x) { return __uint_as_float(static_cast<unsigned>(x) << 16); }
+#define FLOAT16 0  // 1: float16 instead of bfloat16; a task sets it (docs/tasks.md, `define`)
+__device__ __forceinline__ float real(unsigned short x) {
+#if FLOAT16
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
+  return y;
+#else
+  return __uint_as_float(static_cast<unsigned>(x) << 16);
+#endif
+}
 __device__ __forceinline__ unsigned short rounded(float x) {
+#if FLOAT16
+  unsigned short y;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
+  return y;
+#else
   const unsigned bits = __float_as_uint(x);
   return static_cast<unsigned short>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+#endif
 }
 
 extern "C" __global__ void __launch_bounds__(128)

@@ -2,6 +2,9 @@
 // response by itself (causal, in a slot of L positions whose true lengths cuDNN reads on the device), and a kernel that merges the last
 // two results by the logarithms of their sums. The prompt is not copied. A hosted launch; all of it is part of the time. Plans and memory
 // are kept from call to call.
+#define FLOAT16 0  // 1: float16 instead of bfloat16; a task sets it (docs/tasks.md, `define`)
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 #include <cudnn.h>
 
@@ -14,6 +17,7 @@
 
 namespace {
 
+constexpr cudnnDataType_t element_type = FLOAT16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16;
 using descriptor = cudnnBackendDescriptor_t;
 using shape = std::array<std::int64_t, 4>;
 
@@ -225,10 +229,10 @@ bool make(cudnnHandle_t handle, std::int64_t N, std::int64_t rows, std::int64_t 
   const shape along_rows = {H * rows, rows, 1, 1};
   const shape of_queries = {rows * H * 128, 128, H * 128, 1};
   const auto of_rows = [&] { return b.add(CUDNN_DATA_FLOAT, of_row, along_rows); };
-  const tensor q = b.add(CUDNN_DATA_BFLOAT16, {N, H, rows, 128}, of_queries, kind::memory);
-  const tensor k = b.add(CUDNN_DATA_BFLOAT16, {N, G, 128, columns}, {columns * G * 128, 128, 1, G * 128}, kind::memory);
-  const tensor v = b.add(CUDNN_DATA_BFLOAT16, {N, G, columns, 128}, {columns * G * 128, 128, G * 128, 1}, kind::memory);
-  const tensor o = b.add(CUDNN_DATA_BFLOAT16, {N, H, rows, 128}, of_queries, kind::memory);
+  const tensor q = b.add(element_type, {N, H, rows, 128}, of_queries, kind::memory);
+  const tensor k = b.add(element_type, {N, G, 128, columns}, {columns * G * 128, 128, 1, G * 128}, kind::memory);
+  const tensor v = b.add(element_type, {N, G, columns, 128}, {columns * G * 128, 128, G * 128, 1}, kind::memory);
+  const tensor o = b.add(element_type, {N, H, rows, 128}, of_queries, kind::memory);
   const tensor statistic = b.add(CUDNN_DATA_FLOAT, of_row, along_rows, kind::memory);
   const tensor queries = b.add(CUDNN_DATA_INT32, {N, 1, 1, 1}, {1, 1, 1, 1}, kind::memory);
   const tensor keys = b.add(CUDNN_DATA_INT32, {N, 1, 1, 1}, {1, 1, 1, 1}, kind::memory);
@@ -247,7 +251,7 @@ bool make(cudnnHandle_t handle, std::int64_t N, std::int64_t rows, std::int64_t 
   const tensor logarithm = of_rows();
   const tensor shifted = between();
   const tensor weight = between();
-  const tensor p = between(CUDNN_DATA_BFLOAT16);
+  const tensor p = between(element_type);
   b.reduce(CUDNN_REDUCE_TENSOR_MAX, score, largest);
   b.pointwise(CUDNN_POINTWISE_SUB, CUDNN_DATA_FLOAT, score, shifted, &largest);
   b.pointwise(CUDNN_POINTWISE_EXP, CUDNN_DATA_FLOAT, shifted, weight);
@@ -280,6 +284,23 @@ bool make(cudnnHandle_t handle, std::int64_t P, std::int64_t N, std::int64_t T, 
   return good;
 }
 
+// Two numbers of 16 bits.
+__device__ float2 unpacked(unsigned both) {
+#if FLOAT16
+  return __half22float2(*reinterpret_cast<const __half2*>(&both));
+#else
+  return __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(&both));
+#endif
+}
+__device__ unsigned packed(float2 x) {
+#if FLOAT16
+  const __half2 both = __float22half2_rn(x);
+#else
+  const __nv_bfloat162 both = __float22bfloat162_rn(x);
+#endif
+  return *reinterpret_cast<const unsigned*>(&both);
+}
+
 // A row has `heads` heads of 16 vectors.
 __device__ void copy_row(uint4* to, const uint4* from, int heads) {
   for (int i = static_cast<int>(threadIdx.x); i < heads * 16; i += static_cast<int>(blockDim.x))
@@ -307,15 +328,11 @@ __global__ void fill_slots(const uint4* q, const uint4* k, const uint4* v, const
   }
 }
 
-// Two numbers in bfloat16 of each, a weight for each; rounds to nearest.
+// Two numbers of each, a weight for each; rounds to nearest.
 __device__ unsigned mean_of(unsigned a, unsigned b, float of_a, float of_b) {
-  const float low = __uint_as_float(a << 16) * of_a + __uint_as_float(b << 16) * of_b;
-  const float high = __uint_as_float(a & 0xffff0000U) * of_a + __uint_as_float(b & 0xffff0000U) * of_b;
-  const auto rounded = [](float x) {
-    const unsigned bits = __float_as_uint(x);
-    return (bits + 0x7fffU + (bits >> 16 & 1U)) >> 16;
-  };
-  return rounded(low) | rounded(high) << 16;
+  const float2 x = unpacked(a);
+  const float2 y = unpacked(b);
+  return packed({x.x * of_a + y.x * of_b, x.y * of_a + y.y * of_b});
 }
 
 // Blocks of the first row of the grid also copy the prompt's logarithms.

@@ -9,11 +9,18 @@
 #define SCHEDULE 1   // kevo: {1, 2}
 #define SECTION 1    // kevo: {1, 2, 4, 8}
 #define PACK 1       // kevo: {0, 1}
+#define FLOAT16 0    // 1: float16 instead of bfloat16; a task sets it (docs/tasks.md, `define`)
 // kevo: require 2 * STAGES * BN * 256 <= 192 * 1024
 // kevo: tensormap map_q(q, [128, H, P + T], [256, 256 * H], [64, PACK == 1 && pow2_ceil(H / G) == H / G && H / G <= 32 ? H / G : 1, PACK == 1 && pow2_ceil(H / G) == H / G && H / G <= 32 ? 128 / (H / G) : 128], [1, 1, 1], 128B, none, 256B)
 // kevo: tensormap map_k(k, [128, G, P + T], [256, 256 * G], [64, 1, BN], [1, 1, 1], 128B, none, 256B)
 // kevo: tensormap map_v(v, [128, G, P + T], [256, 256 * G], [64, 1, BN], [1, 1, 1], 128B, none, 256B)
 // kevo: launch shared_prefix<<<device.sms, 384, smem(1024 + 32768 + 512 * STAGES * BN)>>>(map_q, map_k, map_v, offsets, o, lse, H, H / G, P, N, P + T, PACK == 1 && pow2_ceil(H / G) == H / G && H / G <= 32 ? log2_ceil(H / G) : 0)
+
+#if FLOAT16
+#define ELEMENT "f16"
+#else
+#define ELEMENT "bf16"
+#endif
 
 struct alignas(64) tensor_map {
   unsigned char bytes[128];
@@ -47,7 +54,7 @@ __device__ __forceinline__ void multiply(float (&d)[n / 2], unsigned long long a
   template <>                                                                                                        \
   __device__ __forceinline__ void multiply<N>(float(&d)[N / 2], unsigned long long a, unsigned long long b, int keep) { \
     asm volatile("{\n.reg .pred keep;\nsetp.ne.b32 keep, %" #P ", 0;\nwgmma.mma_async.sync.aligned.m64n" #N          \
-                 "k16.f32.bf16.bf16 {" NAMES_##R "}, %" #A ", %" #B ", keep, 1, 1, 0, 0;\n}"                         \
+                 "k16.f32." ELEMENT "." ELEMENT " {" NAMES_##R "}, %" #A ", %" #B ", keep, 1, 1, 0, 0;\n}"             \
                  : LIST_##R                                                                                         \
                  : "l"(a), "l"(b), "r"(keep));                                                                       \
   }
@@ -62,7 +69,7 @@ MULTIPLY(176, 88, 88, 89, 90)
 
 // d += a b, a 64 x 16 in registers, b 16 x 128, its rows along k.
 __device__ __forceinline__ void multiply_values(float (&d)[64], const unsigned* a, unsigned long long b) {
-  asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {" NAMES_64 "}, {%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
+  asm volatile("wgmma.mma_async.sync.aligned.m64n128k16.f32." ELEMENT "." ELEMENT " {" NAMES_64 "}, {%64, %65, %66, %67}, %68, 1, 1, 1, 1;"
                : LIST_64
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
 }
@@ -110,7 +117,7 @@ __device__ __forceinline__ void wait_for_products() {
 }
 __device__ __forceinline__ unsigned packed(float low, float high) {
   unsigned both;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+  asm("cvt.rn." ELEMENT "x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
   return both;
 }
 __device__ __forceinline__ float power_of_2(float x) {

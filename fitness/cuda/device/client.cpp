@@ -55,8 +55,10 @@ std::string device_client::ask(device_request kind, std::uint64_t number, std::s
   if (!socket_.send(request) || !socket_.receive(reply, answer_limit)) {
     process_.kill();
     const auto report = process_.wait();
-    throw error(error_code::environment, "kevo-device has ended (" + describe(report) + ")" +
-                                             (report.err.empty() ? "" : ": " + report.err.substr(0, 500)));
+    throw error(error_code::environment,
+                "kevo-device has ended (" + describe(report) + ")" +
+                    (report.err.empty() ? "" : ": " + report.err.substr(0, 500)),
+                {}, "run `kevo doctor`, then continue with `kevo resume`");
   }
   byte_reader from(reply.bytes);
   if (!from.get<bool>()) {

@@ -109,7 +109,7 @@ worker_answer engine::held_call(arena_state& arena, const call_wanted& wanted,
   const auto deadline = clock::now() + word_patience;
   while (answer.end == call_end::done && d.event_query(ended_) == error_not_ready) {
     if (clock::now() > deadline)
-      answer = {call_end::contradiction, 0, "said that it was done, and its stream was not"};
+      answer = {call_end::contradiction, 0, "signalled its end before the work in its stream had ended"};
   }
   if (answer.end != call_end::done) {
     // What waits for the program's word would wait for ever.

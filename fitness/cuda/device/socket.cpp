@@ -73,7 +73,8 @@ bool message_socket::receive(message& m, std::chrono::nanoseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() +
                         std::min(limit, std::chrono::nanoseconds(std::chrono::hours(24 * 365)));
   m = {};
-  if (!wait(POLLIN, deadline)) throw error(error_code::environment, "kevo-device does not answer");
+  if (!wait(POLLIN, deadline))
+    throw error(error_code::environment, "kevo-device does not answer", {}, "run `kevo doctor`");
   header head;
   iovec part = {&head, sizeof head};
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * most_descriptors)] = {};
@@ -102,7 +103,8 @@ bool message_socket::receive(message& m, std::chrono::nanoseconds limit) {
     throw error(error_code::environment, "a message from or to kevo-device is damaged");
   m.bytes.resize(head.bytes);
   for (std::size_t at = 0; at < m.bytes.size();) {
-    if (!wait(POLLIN, deadline)) throw error(error_code::environment, "kevo-device does not answer");
+    if (!wait(POLLIN, deadline))
+      throw error(error_code::environment, "kevo-device does not answer", {}, "run `kevo doctor`");
     const ssize_t got = ::recv(socket_.get(), m.bytes.data() + at, m.bytes.size() - at, 0);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;

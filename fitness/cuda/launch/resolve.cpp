@@ -142,7 +142,8 @@ class resolver {
     if (bytes > 0) {
       const auto used = compiled.decided->arguments.size();
       if (step.arguments.size() == used)
-        throw error(error_code::input, launch.kernel.text + ": it has no parameter for its scratch memory",
+        throw error(error_code::input,
+                    launch.kernel.text + ": the kernel needs scratch memory and has no parameter for it",
                     line.place);
       step.arguments[used] = buffer_argument{scratch(bytes, compiled.decided->scratch_align, line), 0};
     }
@@ -152,8 +153,12 @@ class resolver {
   /// The buffer of the scratch memory of Triton kernels, which launches use one after the other.
   std::uint32_t scratch(std::uint64_t bytes, std::uint64_t align, const statement_line& line) {
     if (align > largest_alignment || (align & (align - 1)) != 0)
-      throw error(error_code::input, fmt::format("scratch memory with an alignment of {} bytes", align),
-                  line.place);
+      throw error(
+          error_code::input,
+          fmt::format("the scratch memory of the kernel has an alignment of {} bytes, which is not a power "
+                      "of two up to {}",
+                      align, largest_alignment),
+          line.place);
     align = std::max(align, least_alignment);
     const auto first = result_.inputs + result_.outputs;
     if (!scratch_) {

@@ -31,8 +31,8 @@ error failed_baseline(const call_failure& failure) {
         error_code::input,
         what,
         {.key = "tolerance"},
-        "if it fails for contents of one variety only (scaled, constant, ...), the tolerance is too tight "
-        "for them; `kevo task check` tries more"};
+        "if it fails for one kind of input data only (scaled, constant, ...), the tolerance is too tight for "
+        "these data; `kevo task check` tries more of them"};
   return {error_code::environment,
           what + ", although it worked before: the fault is in the machine",
           {},

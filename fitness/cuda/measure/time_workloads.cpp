@@ -51,8 +51,9 @@ void tell_clock(evaluation& e, const std::vector<timed_workload>& timed) {
   if (timed.empty() || !timed.front().timer.by_intervals()) {
     const bool alone = std::any_of(timed.begin(), timed.end(),
                                    [](const auto& one) { return one.timer.trusted_clock_alone(); });
-    e.context["clock"] = alone ? "events; the trusted clock wherever it disagreed with them, which was often"
-                               : "events, compared with the trusted clock";
+    e.context["clock"] =
+        alone ? "events; where they disagreed with the trusted clock, which was often, the trusted clock"
+              : "events, compared with the trusted clock";
     return;
   }
   double resolution = 0;

@@ -30,6 +30,7 @@ namespace kevo {
 class text_traits {
  public:
   text_traits() = default;
+  /// Reads a text. O(length of the text).
   explicit text_traits(std::string_view text)
       : length_(static_cast<double>(text.size())),
         lines_(static_cast<double>(std::count(text.begin(), text.end(), '\n'))) {

@@ -25,11 +25,11 @@ enum class axis_scale : std::uint8_t { linear, log };
 
 /// One axis of a grid: the range [low, high] of a measure in `bins` equal parts.
 struct grid_axis {
-  std::string measure;
-  std::size_t bins = 10;
-  double low = 0;
-  double high = 1;
-  axis_scale scale = axis_scale::linear;
+  std::string measure;                    ///< name of the measure
+  std::size_t bins = 10;                  ///< number of bins, without that of unknown values
+  double low = 0;                         ///< lower end of the range; above 0 if the scale is logarithmic
+  double high = 1;                        ///< upper end of the range
+  axis_scale scale = axis_scale::linear;  ///< equal widths of bins in the value or its logarithm
 
   /// The bin of a value. Values outside the range, including infinities, are in the first or the last bin. An
   /// unknown value (NaN) has a bin of its own after the last, so that a candidate that could not be measured
@@ -116,6 +116,7 @@ class grid {
     for (const grid_axis& a : axes_) product *= a.bins;
     return product;
   }
+  /// The axes that were given to the constructor.
   const std::vector<grid_axis>& axes() const { return axes_; }
 
   /// The bin of a cell on each axis, in the order of `axes()`; `bins` of the axis for an unknown measure.

@@ -16,10 +16,10 @@ namespace kevo {
 /// A measure and the unit of distances in it: the ends of its range are at distance 1, on a linear or a
 /// logarithmic scale.
 struct measure_range {
-  std::string measure;
-  double low = 0;
-  double high = 1;
-  axis_scale scale = axis_scale::linear;
+  std::string measure;                    ///< name of the measure
+  double low = 0;                         ///< lower end of the range; above 0 if the scale is logarithmic
+  double high = 1;                        ///< upper end of the range
+  axis_scale scale = axis_scale::linear;  ///< distances of values or of their logarithms
 
   /// The value scaled from [low, high] to [0, 1]. Values outside the range count as its ends. An unknown
   /// value (NaN) is -1, which is at least 1 away from every known value.

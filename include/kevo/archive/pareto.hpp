@@ -17,8 +17,8 @@ namespace kevo {
 
 /// A measure that is an objective in addition to the score. Smaller is better unless `maximize` is set.
 struct objective {
-  std::string measure;
-  bool maximize = false;
+  std::string measure;    ///< name of the measure
+  bool maximize = false;  ///< whether greater is better
 };
 
 /// The candidates that no other one dominates in the score (greater is better) and the objectives. Of equal
@@ -29,6 +29,8 @@ struct objective {
 /// capacity O(front log front).
 class pareto {
  public:
+  /// An empty front. `capacity` is the maximum number of elites. Without objectives, only the best candidate
+  /// is kept.
   explicit pareto(std::vector<objective> objectives, std::size_t capacity = 1000)
       : objectives_(std::move(objectives)), capacity_(capacity), front_(objectives_.size() + 1) {}
 

@@ -22,8 +22,8 @@ namespace kevo {
 
 /// A measure and its number of bins; the range is learned from the candidates.
 struct sliding_axis {
-  std::string measure;
-  std::size_t bins = 10;
+  std::string measure;    ///< name of the measure
+  std::size_t bins = 10;  ///< number of bins, without that of unknown values
 };
 
 /// MAP-Elites with sliding boundaries (Fontaine et al., "Mapping Hearthstone deck spaces through MAP-Elites

@@ -17,6 +17,7 @@ namespace kevo {
 /// O(log k).
 class top_k {
  public:
+  /// An empty archive that keeps at most `k` candidates; with k = 0 it keeps none.
   explicit top_k(std::size_t k = 100) : k_(k) {}
 
   /// Offers a candidate: `new_cell` while there are fewer than k elites, then `improved` by the gain over the

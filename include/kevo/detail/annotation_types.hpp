@@ -35,9 +35,9 @@ struct tunable {
 
 /// A `require` annotation: a condition that the values of the tunables must satisfy together.
 struct requirement {
-  expression condition;
-  std::size_t file = 0;
-  int line = 0;
+  expression condition;  ///< satisfied if its value is not 0
+  std::size_t file = 0;  ///< index of the program's file
+  int line = 0;          ///< 1-based
 };
 
 /// The lines between `begin NAME` and `end NAME`.
@@ -78,14 +78,14 @@ struct annotations {
   /// At most one entry for each option; the compilers check the names of the options.
   std::vector<build_part> build;
 
-  /// Null if there is no tunable of this name.
+  /// The tunable with this name; null if there is none.
   const tunable* find_tunable(std::string_view name) const {
     for (const auto& t : tunables) {
       if (t.name == name) return &t;
     }
     return nullptr;
   }
-  /// Null if there is no region of this name.
+  /// The region with this name; null if there is none.
   const source_region* find_region(std::string_view name) const {
     for (const auto& r : regions) {
       if (r.name == name) return &r;

@@ -1,7 +1,7 @@
 #pragma once
 // The parser of expressions: it turns text into code for a stack machine, by precedence climbing. Its
-// recursion depth is limited by `max_depth`, and neither evaluation nor destruction recurses, so hostile text
-// cannot overflow the stack.
+// recursion depth is limited by `max_depth`, and neither evaluation nor destruction recurses, so no text
+// can overflow the stack.
 
 #include <array>
 #include <cstdint>
@@ -17,6 +17,7 @@
 
 namespace kevo::detail {
 
+/// The operations of the stack machine.
 enum class expression_op : std::uint8_t {
   push,
   load,
@@ -48,6 +49,7 @@ enum class expression_op : std::uint8_t {
   keep_one,  // && and ||: if the top of the stack decides the result, set it to 0 or 1 and jump; else pop it
 };
 
+/// One instruction of the stack machine.
 struct expression_instruction {
   expression_op op = expression_op::push;
   std::uint32_t column = 0;  ///< offset in the text of the token it was made from, 0-based
@@ -61,6 +63,7 @@ struct expression_node {
   error_place place;  ///< of the first character of the text; column 1-based
 };
 
+/// Parses one text; see expression::parse.
 class expression_parser {
  public:
   static constexpr int max_depth = 200;

@@ -7,6 +7,7 @@
 
 namespace kevo::detail {
 
+/// The hash of an empty text.
 inline constexpr std::uint64_t fnv_offset = 0xcbf29ce484222325ULL;
 
 /// The hash after one more byte; 64-bit FNV-1a (Fowler, Noll & Vo; IETF draft-eastlake-fnv).

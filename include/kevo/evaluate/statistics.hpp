@@ -1,6 +1,6 @@
 #pragma once
 // Statistics of paired timings: robust confidence intervals for a ratio, alpha spending for a small number of
-// planned looks, and the combination of workloads in log space. All are pure functions of the raw samples, so
+// planned looks, and the combination of workloads in log space. All are pure functions of the readings, so
 // that every decision can be recomputed.
 
 #include <algorithm>
@@ -24,13 +24,13 @@ inline constexpr const char* interval_alpha_key = "interval_alpha";
 /// A value with its confidence interval.
 struct estimate {
   double value = 0;
-  interval range;
+  interval range;  ///< confidence interval of `value`
 };
 
 /// An estimate with its weight in a mean.
 struct weighted_estimate {
-  estimate ratio;
-  double weight = 1;
+  estimate ratio;     ///< a speedup or another positive ratio
+  double weight = 1;  ///< at least 0
 };
 
 /// The p-quantile with linear interpolation (type 7 of Hyndman and Fan 1996); NaN if there are no values.
@@ -231,12 +231,14 @@ inline estimate geometric_mean(std::span<const weighted_estimate> parts) {
 /// or below [1 - margin, 1 + margin]. `same`: it lies within. `ambiguous`: neither.
 enum class comparison { faster, slower, same, ambiguous };
 
+/// The name of a conclusion.
 inline constexpr std::string_view to_string(comparison c) {
   constexpr std::string_view names[] = {"faster", "slower", "same", "ambiguous"};
   return names[static_cast<std::size_t>(c)];
 }
 
-/// Compares a speedup with 1.
+/// The conclusion from the confidence interval of a speedup: whether the speedup differs from 1 by more than
+/// `margin`.
 inline comparison compare(const interval& speedup, double margin = 0.01) {
   if (speedup.low > 1 + margin) return comparison::faster;
   if (speedup.high < 1 - margin) return comparison::slower;

@@ -32,6 +32,7 @@ namespace kevo {
 /// similar program takes 0.4 us.
 class proposal_net {
  public:
+  /// A filter with an empty memory. For `epsilon` and `memory` see above.
   explicit proposal_net(double epsilon = 0.1, source_embedding embedding = embedding_of(ngram_embedding{}),
                         std::size_t memory = 10000)
       : epsilon_(epsilon), embedding_(std::move(embedding)), memory_(memory) {}

@@ -24,11 +24,12 @@ struct command_settings {
   std::vector<std::string> hidden;
   /// Working directory of the program, mounted read-only; empty: the candidate's folder.
   std::string directory;
-  process_limits limits = default_limits();
-  sandbox_mode sandbox = sandbox_mode::best;
+  process_limits limits = default_limits();   ///< of the program; see default_limits
+  sandbox_mode sandbox = sandbox_mode::best;  ///< whether the program runs in a sandbox
   std::vector<int> cpus;  ///< numbers of the processors that the program may use; empty: any
 
-  /// The default limits: 300 s of wall time, 256 processes, 1 MiB of output.
+  /// The default limits: 300 s of wall time, 256 processes and threads, 1024 open files, 1 MiB of output, 1
+  /// GiB for /tmp.
   static process_limits default_limits();
 };
 
@@ -55,7 +56,7 @@ struct command_settings {
 /// file name that is not allowed. `incorrect`: the output contains no such object, a number is not finite, or
 /// the speedup is not above 0.
 /// @throws kevo::error: environment (the program cannot be started, the sandbox may not read `directory`),
-/// input (`directory` is the root), interrupted (`stop`)
+/// input (there is no command, `directory` is the root), interrupted (`stop`)
 evaluation run_command_fitness(const command_settings& settings, const program& candidate,
                                std::stop_token stop = {});
 

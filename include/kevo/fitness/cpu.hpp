@@ -23,7 +23,8 @@ namespace kevo {
 /// Limits of a candidate.
 struct cpu_limits {
   double build_s = 60;  ///< [s] maximum time of a build
-  /// [s] Upper bound of the time limit of a call, which is 20 times the baseline's time but at least 1 s.
+  /// [s] Upper bound of the time limit of a call, which is 20 times the baseline's time but at least 1 s. The
+  /// limit is never less than twice the baseline's time.
   double call_s = 20;
   double load_s = 10;   ///< [s] maximum time for loading the shared object, static constructors included
   double loads_s = 20;  ///< [s] the same for all processes of one evaluation together
@@ -36,9 +37,9 @@ struct cpu_limits {
   std::uint64_t source_bytes = 1U << 20U;  ///< maximum size of all files of a program together
 };
 
-/// How long timing may take, for each workload. A pair is some calls of the candidate and some of the
-/// baseline, each program in a new process. A look computes the interval of the speedup from all pairs so
-/// far.
+/// How long timing may take, for each workload. A pair of readings is some calls of the candidate and some of
+/// the baseline, each program in a new process. A look computes the interval of the speedup from all pairs so
+/// far. A candidate that is clearly slower than the champion gets 3 pairs only.
 struct timing_budget {
   int short_blocks = 5;  ///< number of pairs of the first look
   int full_blocks =
@@ -65,12 +66,12 @@ struct ceilings;
 
 /// Settings of `cpu_fitness`.
 struct cpu_settings {
-  std::string compiler = "g++";  ///< name or path of the compiler
-  std::vector<std::string> flags = {"-O3", "-march=native"};
-  int threads = 1;  ///< maximum number of threads of a candidate
-  sandbox_mode sandbox = sandbox_mode::required;
-  cpu_limits limits;
-  timing_budget timing;
+  std::string compiler = "g++";                               ///< name or path of the compiler
+  std::vector<std::string> flags = {"-O3", "-march=native"};  ///< options of the compiler
+  int threads = 1;                                            ///< maximum number of threads of a candidate
+  sandbox_mode sandbox = sandbox_mode::required;              ///< of builds and of candidates
+  cpu_limits limits;                                          ///< time and memory of a candidate
+  timing_budget timing;                                       ///< how long timing may take
   /// Folder of cached results and builds, used by kevo only. Empty: builds are cached in memory, results are
   /// not cached.
   std::string cache_dir;
@@ -83,7 +84,7 @@ struct cpu_settings {
   /// Timing continues after a look only if the upper end of the interval is at least this fraction of the
   /// champion's speedup.
   double promising = 1.0;
-  std::vector<measure_function> measures;
+  std::vector<measure_function> measures;  ///< compute further measures of a candidate
   // Set by `cpu_fitness_pool`, for what its members share:
   /// The cores on which candidates are timed; null: the first free ones.
   std::shared_ptr<const claimed_cores> cores = {};

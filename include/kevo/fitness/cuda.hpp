@@ -17,15 +17,17 @@ namespace kevo {
 /// Limits of a candidate.
 struct cuda_limits {
   double build_s = 60;  ///< [s] maximum time of a build
-  double call_s = 10;  ///< [s] upper bound of the time limit of a call, which is 50 times the baseline's time
+  /// [s] Upper bound of the time limit of a call, which is 50 times the baseline's time but at least 1.5 s.
+  /// The limit is never less than twice the baseline's time.
+  double call_s = 10;
   std::uint64_t workspace_bytes = 1ULL << 30U;  ///< maximum size of all workspaces of a call together
   /// Maximum host memory of the process of a hosted program, in addition to what a CUDA context needs.
   std::uint64_t memory_bytes = 4ULL << 30U;
   std::uint64_t source_bytes = 1U << 20U;  ///< maximum size of all files of a program together
 };
 
-/// How long timing may take, for each workload. Candidate and baseline are timed in pairs. A look computes
-/// the interval of the speedup from all pairs so far.
+/// How long timing may take, for each workload. Candidate and baseline are timed in pairs of readings. A look
+/// computes the interval of the speedup from all pairs so far.
 struct cuda_timing {
   int short_blocks = 4;        ///< number of pairs of the first look
   int full_blocks = 16;        ///< number of pairs of the last look
@@ -70,17 +72,17 @@ struct cuda_settings {
   /// in Triton. Empty: it is searched for when the first such program is built. If the reference of the task
   /// is in Python, it must have PyTorch instead, which runs the programs.
   std::string python;
-  sandbox_mode sandbox = sandbox_mode::required;
-  cuda_limits limits;
-  cuda_timing timing;
-  cuda_gates gates;
+  sandbox_mode sandbox = sandbox_mode::required;  ///< of builds and of the processes of candidates
+  cuda_limits limits;                             ///< time and memory of a candidate
+  cuda_timing timing;                             ///< how long timing may take
+  cuda_gates gates;                               ///< additional checks of a candidate
   std::string cache_dir;  ///< folder of cached results, builds and measured limits of the device; empty: none
   double pool_fraction =
       0.5;  ///< fraction of the free device memory used for the inputs of all workloads together
   /// Timing continues after a look only if the upper end of the interval is at least this fraction of the
   /// champion's speedup.
   double promising = 1.0;
-  foreign_processes foreign = foreign_processes::refuse;
+  foreign_processes foreign = foreign_processes::refuse;  ///< what happens if others use the device
   /// [s] Maximum time for which a measurement waits until other processes have left the device.
   double foreign_s = 10;
   bool own_kernel = false;  ///< whether PyTorch programs that define no kernel of their own are refused
@@ -97,12 +99,15 @@ struct cuda_settings {
 /// first evaluation starts the device.
 class cuda_fitness {
  public:
+  /// Checks the task; needs no GPU.
   /// @throws kevo::error (input) if the task is not one that the CUDA backend can run
   cuda_fitness(std::shared_ptr<const task> t, cuda_settings settings);
   cuda_fitness(cuda_fitness&&) noexcept;
   cuda_fitness& operator=(cuda_fitness&&) noexcept;
   ~cuda_fitness();
 
+  /// Builds, checks and times the program of the request. A failure of the candidate is a value of the
+  /// result.
   /// @throws kevo::error: environment (no GPU, no NVRTC, a lost device), input (a wrong reference or
   /// baseline), interrupted
   evaluation evaluate(const evaluation_request& request);

@@ -18,7 +18,7 @@ enum class evaluator_system : std::uint8_t { openevolve, shinka };
 
 /// How to run an evaluator.
 struct evaluator_settings {
-  evaluator_system system = evaluator_system::openevolve;
+  evaluator_system system = evaluator_system::openevolve;  ///< decides how the evaluator is called
   /// The folder of the evaluator. It is mounted read-only, it is the working directory, and Python imports
   /// modules from it.
   std::string folder;
@@ -39,12 +39,13 @@ struct evaluator_settings {
   std::vector<mount> mounts;             ///< further folders and files that are visible to the evaluator
   /// Folders and files within visible folders that appear empty to the evaluator.
   std::vector<std::string> hidden;
-  double timeout_s = 300;                    ///< [s] maximum time of each stage
-  process_limits limits = default_limits();  ///< `wall_s` is ignored; it is computed from `timeout_s`
-  sandbox_mode sandbox = sandbox_mode::required;
+  double timeout_s = 300;                         ///< [s] maximum time of each stage
+  process_limits limits = default_limits();       ///< `wall_s` is ignored; it is computed from `timeout_s`
+  sandbox_mode sandbox = sandbox_mode::required;  ///< whether the evaluator runs in a sandbox
   std::vector<int> cpus;  ///< numbers of the processors that the evaluator may use; empty: any
 
-  /// The default limits: 4096 processes and threads, 16 MiB of output, 1 GiB each for /tmp and /dev/shm.
+  /// The default limits: 4096 processes and threads, 4096 open files, 16 MiB of output, 1 GiB each for /tmp
+  /// and /dev/shm.
   static process_limits default_limits();
 };
 
@@ -69,6 +70,7 @@ class evaluator_fitness {
   /// stages before it counts.
   /// @throws kevo::error: environment, interrupted (`request.stop`)
   evaluation evaluate(const evaluation_request& request) const;
+  /// One line that shows the system, the evaluator and the interpreter.
   std::string describe() const;
 
  private:

@@ -35,6 +35,7 @@ class remote_fitness {
   /// cannot be read
   explicit remote_fitness(const std::shared_ptr<const task>& task, const remote_settings& settings);
 
+  /// Sends the program of the request to a server and waits for the result.
   /// @throws kevo::error: input (a server refuses the request: it has no such task, or the token is wrong),
   /// environment (the server cannot evaluate, or no server answered for `give_up_s`), interrupted
   /// (`request.stop`)

@@ -35,10 +35,10 @@ struct torch_settings {
   /// it is searched for.
   std::string python;
   int threads = 1;  ///< maximum number of threads of a candidate, and of threads inside PyTorch
-  sandbox_mode sandbox = sandbox_mode::required;
+  sandbox_mode sandbox = sandbox_mode::required;  ///< of the processes of candidates
   /// Python needs more time and memory than a shared object. `build_s` is not used.
   cpu_limits limits = {.load_s = 60, .loads_s = 300, .first_call_s = 20, .memory_bytes = 8ULL << 30U};
-  timing_budget timing;
+  timing_budget timing;  ///< how long timing may take
   /// Folder of cached results, used by kevo only. Empty: results are not cached.
   std::string cache_dir;
   std::string helper;  ///< path of kevo-worker-torch.so; empty: it is searched for

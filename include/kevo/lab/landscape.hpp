@@ -125,16 +125,17 @@ inline std::optional<landscape_program> landscape_program_in(std::string_view te
   return p;
 }
 
-/// The true result of a program, without noise. `value` is the speedup over the seed, 0 unless valid.
+/// The true result of a program, without noise.
 struct landscape_verdict {
-  kevo::outcome outcome = kevo::outcome::build_failed;
-  double value = 0;
+  kevo::outcome outcome = kevo::outcome::build_failed;  ///< valid, incorrect or build_failed
+  double value = 0;                                     ///< true speedup over the seed; 0 unless valid
 };
 
 /// One landscape. Equal settings and seeds give equal landscapes. Immutable: any number of threads may read
 /// it.
 class landscape {
  public:
+  /// Draws a landscape. `levels` counts as at least 2 and `plateau` as at least 1.
   explicit landscape(landscape_settings settings = {}, std::uint64_t seed = 1) : settings_(settings) {
     settings_.levels = std::max<std::size_t>(settings_.levels, 2);
     settings_.plateau = std::max<std::size_t>(settings_.plateau, 1);
@@ -146,16 +147,18 @@ class landscape {
     seed_value_ = raw_value(seed_);
   }
 
+  /// The settings, with the limits of the constructor applied.
   const landscape_settings& settings() const { return settings_; }
   /// The program from which a search starts: no steps, and levels with which it builds. Its value is 1.
   const landscape_program& seed() const { return seed_; }
 
-  /// A best program. `optimum()` is its speedup over the seed.
+  /// A program with the largest possible speedup.
   landscape_program best() const {
     landscape_program p{settings_.steps, settings_.levels, planted_, {}, 0};
     for (const auto& t : tunables_) p.tuning.push_back(t.target_with);
     return p;
   }
+  /// The largest possible speedup over the seed.
   double optimum() const { return raw_value(best()) / seed_value_; }
 
   /// The true outcome and value of a program. O(steps + tunables).

@@ -33,9 +33,11 @@ struct simulated_measurement {
 /// result, whatever else was measured before. Thread-safe.
 class simulated_timer {
  public:
+  /// Equal settings and seeds give equal measurements.
   simulated_timer(simulated_measurement how, std::uint64_t seed)
       : how_(how), root_(rng(seed).split("noise")) {}
 
+  /// The evaluation of the program in `request` whose true outcome and value are given.
   evaluation measure(outcome verdict, double value, const evaluation_request& request) {
     evaluation e;
     e.outcome = verdict;
@@ -87,6 +89,7 @@ class simulated_timer {
 /// `level_1`, ... Thread-safe.
 class landscape_fitness {
  public:
+  /// `seed` determines the noise.
   landscape_fitness(std::shared_ptr<const landscape> world, simulated_measurement how, std::uint64_t seed)
       : world_(std::move(world)), timer_(how, seed) {}
 

@@ -21,6 +21,8 @@ namespace kevo {
 /// number, by its name. Thread-safe.
 class recorded_fitness {
  public:
+  /// `start` is the index of the configuration that speedups are relative to; `seed` determines which
+  /// measurements are drawn.
   recorded_fitness(std::shared_ptr<const recorded_space> space, std::size_t start, bool sampled,
                    std::uint64_t seed)
       : space_(std::move(space)), start_(start), sampled_(sampled), root_(rng(seed).split("sample")) {}

@@ -69,8 +69,11 @@ class recorded_run_graph {
                   "name a run that found something better than its seed");
   }
 
+  /// The number of programs.
   std::size_t size() const { return programs_.size(); }
+  /// The program with index i, which must be less than size().
   const recorded_program& at(std::size_t i) const { return programs_[i]; }
+  /// The content id of the program with index i.
   const content_id& id(std::size_t i) const { return ids_[i]; }
   /// The index of a program; nothing if it was not recorded.
   std::optional<std::size_t> find(const content_id& id) const {

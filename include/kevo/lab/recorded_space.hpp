@@ -21,11 +21,11 @@
 
 namespace kevo {
 
-/// A tunable parameter. `numbers` holds its values as numbers; NaN for a value that is not a number.
+/// A tunable parameter.
 struct recorded_parameter {
-  std::string name;
+  std::string name;                 ///< name in the file
   std::vector<std::string> values;  ///< as written in the file; neighbouring values are next to each other
-  std::vector<double> numbers;
+  std::vector<double> numbers;      ///< the values as numbers; NaN for a value that is not a number
 };
 
 /// A configuration: for each parameter, the index of its value.
@@ -33,8 +33,8 @@ using recorded_setting = std::vector<std::uint32_t>;
 
 /// The record of one configuration.
 struct recorded_result {
-  recorded_setting setting;
-  kevo::outcome outcome = kevo::outcome::valid;
+  recorded_setting setting;                      ///< the configuration
+  kevo::outcome outcome = kevo::outcome::valid;  ///< its recorded outcome
   double objective = 0;         ///< the recorded time, or another objective of tuning; positive if valid
   std::vector<double> samples;  ///< single measurements of the objective; may be empty
   double build_s = 0;           ///< [s] recorded time of the build
@@ -46,7 +46,7 @@ class recorded_space {
  public:
   /// `larger_is_better`: whether the objective is a rate and not a time. Throws kevo::error (input) if a
   /// configuration occurs twice or has a value that its parameter does not have, if no configuration is
-  /// valid, or if there are more than 2^63 combinations.
+  /// valid, or if there are 9e18 combinations or more.
   recorded_space(std::vector<recorded_parameter> parameters, std::vector<recorded_result> results,
                  bool larger_is_better = false)
       : parameters_(std::move(parameters)),
@@ -70,8 +70,11 @@ class recorded_space {
     });
   }
 
+  /// The parameters, in the order of the file.
   const std::vector<recorded_parameter>& parameters() const { return parameters_; }
+  /// The number of recorded configurations.
   std::size_t size() const { return results_.size(); }
+  /// The record with index i, which must be less than size().
   const recorded_result& at(std::size_t i) const { return results_[i]; }
   /// The indices of the valid configurations, fastest first.
   const std::vector<std::size_t>& ranked() const { return valid_; }
@@ -86,6 +89,7 @@ class recorded_space {
   /// The speed of a configuration: the inverse of the objective or, if larger is better, the objective
   /// itself. 0 unless valid. Only ratios of speeds have a meaning.
   double speed(std::size_t i) const { return speed_of(results_[i], results_[i].objective); }
+  /// The same for another objective than the recorded one, such as a single measurement.
   double speed_of(const recorded_result& r, double objective) const {
     if (r.outcome != outcome::valid) return 0;
     return larger_is_better_ ? objective : 1 / objective;

@@ -23,12 +23,11 @@
 
 namespace kevo {
 
-/// One change of a program of a landscape: a step that is added (1) or removed (0), or the new level of a
-/// tunable.
+/// One change of a program of a landscape: a step that is added or removed, or a new level of a tunable.
 struct landscape_edit {
-  bool of_step = false;
-  std::uint32_t index = 0;
-  std::uint32_t value = 0;
+  bool of_step = false;     ///< whether it changes a step and not a tunable
+  std::uint32_t index = 0;  ///< index of the step or of the tunable
+  std::uint32_t value = 0;  ///< of a step: 1 if it is added, 0 if it is removed; of a tunable: its level
   // clang-tidy 14 takes the comparison with 0 that is generated here for one with a null pointer.
   friend auto operator<=>(const landscape_edit&,
                           const landscape_edit&) = default;  // NOLINT(modernize-use-nullptr)
@@ -55,19 +54,21 @@ inline std::vector<landscape_edit> edits_between(const landscape_program& from, 
 /// The state of the simulated model of one search: the landscape, from which it computes the outcomes that
 /// its probabilities require, and the notes that all its operators share. Not thread-safe.
 struct simulated_model_state {
-  std::shared_ptr<const landscape> world;
-  std::map<landscape_edit, bool> notes;  ///< whether the edit made a program better
+  std::shared_ptr<const landscape> world;  ///< never null
+  std::map<landscape_edit, bool> notes;    ///< whether the edit made a program better
 };
 
 /// Finds the state of the simulated model of a search by the task of its requests. Thread-safe. A state lives
 /// as long as its task.
 class simulated_model_states {
  public:
+  /// Adds the state of a search with an empty list of notes. States whose task no longer exists are removed.
   void add(const std::shared_ptr<const task>& search, std::shared_ptr<const landscape> world) {
     const std::scoped_lock lock(guard_);
     std::erase_if(states_, [](const auto& entry) { return entry.first.expired(); });
     states_[search] = std::make_shared<simulated_model_state>(simulated_model_state{std::move(world), {}});
   }
+  /// The state of a search; null if it was not added.
   std::shared_ptr<simulated_model_state> of(const std::shared_ptr<const task>& search) const {
     const std::scoped_lock lock(guard_);
     const auto found = states_.find(search);
@@ -89,6 +90,7 @@ enum class simulated_call : std::uint8_t {
   summarize,
   summarize_rounds
 };
+/// The names of the operators, in the order of `simulated_call`.
 inline constexpr std::array<std::string_view, 7> simulated_call_names = {
     "draft", "rewrite", "diff", "universal", "macro_micro", "summarize", "summarize_rounds"};
 

@@ -12,10 +12,10 @@
 
 namespace kevo {
 
-/// A state in which an action is to be chosen. There is a column of `actions` for each possible action.
+/// A state in which an action is to be chosen.
 struct action_decision {
-  Eigen::VectorXd state;
-  Eigen::MatrixXd actions;
+  Eigen::VectorXd state;    ///< features of the state
+  Eigen::MatrixXd actions;  ///< a column of features for each possible action; at least one column
 };
 
 /// Scores s_k of actions, whose softmax exp(s_k) / sum_j exp(s_j) gives their probabilities, and the value of
@@ -53,8 +53,11 @@ class action_net {
   /// All parameters: first those of the scores, then those of the value.
   Eigen::VectorXd weights;
 
+  /// The number of features of a state.
   std::size_t state_size() const { return static_cast<std::size_t>(state_); }
+  /// The number of features of an action.
   std::size_t action_size() const { return static_cast<std::size_t>(action_); }
+  /// The number of hidden units; 0 for a linear model.
   std::size_t hidden() const { return static_cast<std::size_t>(hidden_); }
   /// The number of parameters.
   index size() const { return policy_size() + (hidden_ == 0 ? state_ + 1 : hidden_ * (state_ + 2) + 1); }

@@ -72,8 +72,8 @@ inline double prs_keep_probability(bool correct, double share) {
 /// The limits of Dr. Kernel's MRS, which drops samples whose probability differs too much between the policy
 /// that is trained and the one that sampled.
 struct mrs_limits {
-  double low = 0.999;
-  double high = 1.001;
+  double low = 0.999;   ///< smallest mean ratio of a sample that is kept
+  double high = 1.001;  ///< largest mean ratio of a sample that is kept
   /// The sample is dropped if the probability ratio of one of its tokens is smaller.
   double least_ratio = 1e-4;
 };
@@ -96,8 +96,8 @@ inline bool mrs_keeps(std::span<const double> trained, std::span<const double> s
 
 /// A program of a group of siblings, for `preference_pairs`.
 struct sibling {
-  bool correct = false;
-  interval speedup;  ///< confidence interval of the speedup; only of a correct program
+  bool correct = false;  ///< whether all its results were right
+  interval speedup;      ///< confidence interval of the speedup; only of a correct program
 };
 
 /// Pairs (preferred, other) of siblings for direct preference optimization (Rafailov et al., arXiv

@@ -14,10 +14,10 @@
 
 namespace kevo {
 
-/// A prediction: mean and standard deviation, with one element for each row that was given to `predict`.
+/// A prediction, with one element for each row that was given to `predict`.
 struct process_prediction {
-  Eigen::VectorXd mean;
-  Eigen::VectorXd deviation;
+  Eigen::VectorXd mean;       ///< expected targets
+  Eigen::VectorXd deviation;  ///< standard deviations of the targets
 };
 
 /// Gaussian process regression (Rasmussen & Williams, "Gaussian Processes for Machine Learning", 2006,

@@ -135,10 +135,12 @@ inline double return_of(std::span<const ppo_step> episode) {
 /// Trains a policy. Equal arguments give equal policies. Not thread-safe.
 class ppo {
  public:
+  /// Starts from the policy `start`.
   ppo(action_net start, const ppo_settings& how, rng random)
       : net_(std::move(start)), how_(how), random_(random) {
     mean_ = square_ = Eigen::VectorXd::Zero(net_.size());
   }
+  /// The policy as it is now.
   const action_net& net() const { return net_; }
 
   /// Performs one iteration: plays the episodes, then updates the policy. Returns the mean over the episodes

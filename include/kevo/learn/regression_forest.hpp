@@ -27,6 +27,7 @@ class regression_forest {
   std::size_t trees = 30;  ///< number of trees
   double features = 0.8;   ///< share of the features that are tried at each split
 
+  /// Grows the trees from n rows of features and their targets; n must be at least 1. Replaces earlier trees.
   void fit(const Eigen::MatrixXd& rows, const Eigen::VectorXd& targets) {
     const auto n = static_cast<std::size_t>(rows.rows());
     grown_.assign(trees, {});
@@ -38,6 +39,7 @@ class regression_forest {
     }
   }
 
+  /// Predicts the target of each row. Requires `fit`.
   process_prediction predict(const Eigen::MatrixXd& rows) const {
     process_prediction made{Eigen::VectorXd::Zero(rows.rows()), Eigen::VectorXd::Zero(rows.rows())};
     const auto count = static_cast<double>(grown_.size());

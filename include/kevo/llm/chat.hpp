@@ -13,39 +13,39 @@ namespace kevo {
 
 /// A call of a tool that the model requests. `arguments` is text of the model, which should be a JSON object.
 struct tool_call {
-  std::string id;
-  std::string name;
-  std::string arguments;
+  std::string id;         ///< id that the answer to this call repeats
+  std::string name;       ///< name of the tool
+  std::string arguments;  ///< as the model wrote them
   friend bool operator==(const tool_call&, const tool_call&) = default;
 };
 
-/// One message of a conversation. Roles: system, user, assistant, tool.
+/// One message of a conversation.
 struct chat_message {
-  std::string role;
-  std::string content;
+  std::string role;                        ///< "system", "user", "assistant" or "tool"
+  std::string content;                     ///< text of the message
   std::vector<tool_call> tool_calls = {};  ///< of an assistant: the tool calls that it requests
   std::string tool_call_id = {};           ///< of a tool: id of the call that this message answers
   friend bool operator==(const chat_message&, const chat_message&) = default;
 };
 
-/// A tool that the model may call. `parameters` is a JSON Schema, as text.
+/// A tool that the model may call.
 struct tool_definition {
   std::string name;
-  std::string description;
-  std::string parameters;
+  std::string description;  ///< for the model
+  std::string parameters;   ///< JSON Schema of the arguments, as text
 };
 
 /// Sampling settings of a request. Those that are absent are left to the server.
 struct sampling_settings {
   std::optional<double> temperature;
-  std::optional<double> top_p;
+  std::optional<double> top_p;     ///< probability mass from which tokens are drawn
   std::int64_t max_tokens = 8192;  ///< maximum size of a reply, reasoning included
 };
 
 /// A request for one or several replies to a conversation.
 struct chat_request {
-  std::vector<chat_message> messages;
-  std::vector<tool_definition> tools;
+  std::vector<chat_message> messages;  ///< oldest first
+  std::vector<tool_definition> tools;  ///< may be empty
   sampling_settings sampling;
   std::int64_t replies = 1;  ///< number of replies that are asked for at once (field `n` of the protocol)
 };
@@ -53,7 +53,7 @@ struct chat_request {
 /// The result of a call. All but `ok` are failures; a reply that is `truncated` or `refused` may still
 /// contain text.
 enum class reply_status : std::uint8_t {
-  ok,
+  ok,            ///< the reply contains text or a tool call
   truncated,     ///< the reply was cut at the token limit
   empty,         ///< the reply contains neither text nor a tool call
   refused,       ///< the model or its content filter refused to answer
@@ -68,12 +68,15 @@ enum class reply_status : std::uint8_t {
   unrecorded,    ///< a replay needs a call that its cassette does not contain
   cancelled,     ///< the run ended, or the operator was asked to stop
 };
+/// The names of the results, in the order of `reply_status`.
 inline constexpr std::array<std::string_view, 14> reply_status_names = {
     "ok",           "truncated",    "empty",     "refused",      "malformed",   "rate_limited", "rejected",
     "unauthorized", "server_error", "timed_out", "disconnected", "over_budget", "unrecorded",   "cancelled"};
+/// The name of a result, as journals and cassettes store it.
 inline constexpr std::string_view to_string(reply_status s) {
   return reply_status_names[static_cast<std::size_t>(s)];
 }
+/// The inverse of `to_string`; nothing for an unknown name.
 inline constexpr std::optional<reply_status> parse_reply_status(std::string_view name) {
   for (std::size_t i = 0; i < reply_status_names.size(); ++i) {
     if (reply_status_names[i] == name) return static_cast<reply_status>(i);
@@ -83,14 +86,14 @@ inline constexpr std::optional<reply_status> parse_reply_status(std::string_view
 
 /// The reply to one call, with all retries.
 struct chat_reply {
-  reply_status status = reply_status::ok;
-  std::string content;                ///< text of the reply, without reasoning
-  std::string reasoning;              ///< reasoning of the model, if the server sends it separately
-  std::vector<tool_call> tool_calls;  ///< tool calls that the model requests
-  std::string detail;                 ///< description of a failure, for people; contains no key
-  std::string model;                  ///< name of the model as the server gives it
-  std::int64_t tokens_in = 0;
-  std::int64_t tokens_out = 0;
+  reply_status status = reply_status::ok;  ///< `ok`, or the kind of failure of the last try
+  std::string content;                     ///< text of the reply, without reasoning
+  std::string reasoning;                   ///< reasoning of the model, if the server sends it separately
+  std::vector<tool_call> tool_calls;       ///< tool calls that the model requests
+  std::string detail;                      ///< description of a failure, for people; contains no key
+  std::string model;                       ///< name of the model as the server gives it
+  std::int64_t tokens_in = 0;              ///< tokens of the prompt
+  std::int64_t tokens_out = 0;             ///< tokens of the reply
   /// Those of both counts that the server did not report and that are estimated.
   std::int64_t tokens_estimated = 0;
   bool counted = false;           ///< whether the server reported the tokens
@@ -109,6 +112,7 @@ struct chat_reply {
   /// recorded: each becomes a record of its own.
   std::vector<chat_reply> further = {};
 
+  /// Whether the call did not fail.
   bool ok() const { return status == reply_status::ok; }
 };
 

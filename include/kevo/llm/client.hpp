@@ -16,7 +16,7 @@ namespace kevo {
 
 /// Time and size limits of one HTTP request.
 struct http_limits {
-  double connect_s = 10;  ///< [s] maximum time for name resolution, connection and TLS handshake
+  double connect_s = 10;  ///< [s] maximum time to resolve the name and connect, and again for TLS
   double first_s = 120;   ///< [s] maximum time from the sent request to the first byte of the response body
   double total_s = 600;   ///< [s] maximum time of the whole request
   std::size_t body_bytes = std::size_t{32} << 20U;  ///< [bytes] maximum size of the response body
@@ -37,10 +37,12 @@ struct openai_dialect {
 
 /// How often a failed call is repeated, and how long kevo waits before it is.
 struct retry_settings {
-  int tries = 5;       ///< maximum number of tries, the first one included
-  double first_s = 1;  ///< [s] wait before the second try; each further wait is twice as long
-  double longest_s =
-      60;  ///< [s] longest wait that a server may ask for (Retry-After); if longer, the call fails
+  int tries = 5;  ///< maximum number of tries, the first one included
+  /// [s] Wait before the second try. Each further wait is twice as long, at most `longest_s`. Each is
+  /// multiplied by a random number from 0.5 to 1.
+  double first_s = 1;
+  /// [s] Longest wait before a try. If a server asks for a longer one (Retry-After), the call fails.
+  double longest_s = 60;
 };
 
 /// Limits of the calls to one server.
@@ -51,13 +53,13 @@ struct call_limits {
 
 /// One server and the model that it serves.
 struct endpoint_settings {
-  std::string url;      ///< base URL, up to and including "/v1"
-  std::string key;      ///< API key, sent as a bearer token; empty sends none
-  std::string ca_file;  ///< file of trusted certificates (PEM); empty uses those of the system
-  openai_dialect dialect;
-  http_limits limits;
-  retry_settings retries;
-  call_limits calls;
+  std::string url;         ///< base URL, up to and including "/v1"
+  std::string key;         ///< API key, sent as a bearer token; empty sends none
+  std::string ca_file;     ///< file of trusted certificates (PEM); empty uses those of the system
+  openai_dialect dialect;  ///< what a request contains
+  http_limits limits;      ///< of one HTTP request
+  retry_settings retries;  ///< how often a failed call is repeated
+  call_limits calls;       ///< of all calls to this server
 };
 
 /// How recorded calls (a cassette) are used. off: there is no cassette. record: the models are asked, and
@@ -77,15 +79,15 @@ struct model_settings {
   std::string
       tier;  ///< group of models that an operator may ask for, such as "cheap" or "strong"; may be empty
   double weight = 1;  ///< relative probability of being chosen; 0: only operators that name the model use it
-  token_price price;
+  token_price price;  ///< 0 if calls cost nothing
   std::string policy_version;  ///< label of the model weights, stored with each call for training
-  endpoint_settings server;
+  endpoint_settings server;    ///< where the model is found
 };
 
 /// How the model of a call is chosen among the models of a tier: by `portfolio` if there is one, else by the
 /// bandit of ShinkaEvolve if `bandit` is true, else at random by weight.
 struct choice_settings {
-  bool bandit = false;
+  bool bandit = false;       ///< whether the bandit of ShinkaEvolve chooses; ignored if there is a portfolio
   any_portfolio portfolio;   ///< ucb1, thompson, exp3, ... (kevo/vary/); may be empty
   double exploration = 0.2;  ///< bandit: probability of a uniform draw (ShinkaEvolve's epsilon)
   double decay = 0.95;       ///< bandit: factor by which older rewards lose weight with each new reward
@@ -95,15 +97,15 @@ struct choice_settings {
 
 /// All models of a run.
 struct models_settings {
-  std::vector<model_settings> models;
-  choice_settings choice;
+  std::vector<model_settings> models;  ///< in the order of the config
+  choice_settings choice;              ///< how the model of a call is chosen
   double max_money =
       0;  ///< limit of the costs of all calls: a call that might exceed it is not sent; 0 disables it
   /// [s] A run whose models have all been silent for this long ends with an error. Until then, a server that
   /// cannot be reached is asked again. 0: such a server is not asked again, and the run goes on.
   double patience_s = 120;
-  cassette_mode mode = cassette_mode::off;
-  std::string cassette_path;  ///< file of the cassette; unused if `mode` is off
+  cassette_mode mode = cassette_mode::off;  ///< how recorded calls are used
+  std::string cassette_path;                ///< file of the cassette; unused if `mode` is off
   bool ready = true;      ///< false: no model is asked and no cassette is opened, as for printing a config
   std::string knowledge;  ///< folder of knowledge pages; empty: none
   std::string skills;     ///< folder for pages distilled from confirmed improvements; empty disables them

@@ -32,22 +32,22 @@ struct action_choice {
 /// The names of the features that an operator computes: of a program (`states`) and of the place of an action
 /// (`regions`), and the names of its types of actions (`types`).
 struct action_features {
-  std::vector<std::string> states;
-  std::vector<std::string> types;
-  std::vector<std::string> regions;
+  std::vector<std::string> states;   ///< features of a program
+  std::vector<std::string> types;    ///< types of actions
+  std::vector<std::string> regions;  ///< features of the place of an action
   friend bool operator==(const action_features&, const action_features&) = default;
 };
 
 /// An action that was taken in this run, with its reward.
 struct tried_action {
-  std::string type;
+  std::string type;            ///< its type of change
   std::vector<double> region;  ///< features of its region; empty if they are not known
   double reward = 0;           ///< the relative gain over the parent, from 0 to 1
 };
 
 /// A policy: a function that gives each possible action a weight.
 struct action_policy {
-  std::string name;
+  std::string name;  ///< name for reports
   /// A weight for each action, in the order of the choice: actions are drawn with probabilities that are
   /// proportional to them. `tried` holds the earlier actions of the run with their rewards, in the order of
   /// the results; it is empty unless `learns` is true. The function may be called from several threads at
@@ -69,6 +69,7 @@ action_policy ucb_actions(double exploration = 1.4142135623730951);
 /// are small; it is kevo's choice.
 action_policy bandit_actions(const action_features& known, double exploration = 0.3);
 
+/// A policy that `kevo learn policy` has trained, as `read_policy` returns it.
 struct learnt_policy;
 
 /// Chooses with a policy that `kevo learn policy` has trained: with probability `explore` by the operator's

@@ -36,7 +36,7 @@ struct agent_limits {
 
 /// What an agent keeps from one turn to the next. Guarded by `guard`.
 struct agent_notes {
-  std::mutex guard;
+  std::mutex guard;            ///< held while the other members are read or written
   std::string text;            ///< the notes that the model wrote at the end of its last turn
   std::int64_t fruitless = 0;  ///< number of turns in a row that ended without a proposal
 };
@@ -53,9 +53,10 @@ struct agent_notes {
 /// supervisor read them (AVO keeps one conversation for the whole run; notes are its bounded summary). A
 /// resumed run repeats its recorded turns, which restores the notes. Copies of an agent share their notes.
 struct agent {
-  llm_settings with;
-  agent_limits limits;
+  llm_settings with;    ///< the model and its prompts; `models` must not be null when `vary` is called
+  agent_limits limits;  ///< limits of one turn
   std::size_t notes_bytes = 0;  ///< maximum size of the notes; 0 disables them
+  /// The notes of the last turn, shared by all copies.
   std::shared_ptr<agent_notes> notes = std::make_shared<agent_notes>();
   std::string name() const { return "agent"; }
   std::size_t concurrency() const { return with.concurrency; }

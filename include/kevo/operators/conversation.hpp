@@ -1,5 +1,5 @@
 #pragma once
-// For your own operators that ask a language model: a conversation with one model during one variation, texts
+// For your own operators that ask a language model: a conversation with one model during one turn, texts
 // for prompts that describe a request, and functions that turn a reply into a program. Transport, cassettes,
 // costs and the journal work without further code. Compiled: link kevo::kevo.
 
@@ -21,9 +21,9 @@ namespace kevo {
 /// The text for a placeholder `{{name}}` of a prompt file. If a prompt is too long, sections with the lowest
 /// priority are shortened first. A placeholder whose text is empty is removed.
 struct prompt_section {
-  std::string name;
-  std::string text;
-  int priority = 0;
+  std::string name;    ///< name of the placeholder
+  std::string text;    ///< text that takes its place
+  int priority = 0;    ///< sections with a lower number are shortened first
   bool whole = false;  ///< whether the section is never shortened
 };
 
@@ -32,8 +32,8 @@ struct llm_settings {
   std::shared_ptr<language_models> models;  ///< the models of the run; null if a config is only printed
   std::string model;                        ///< name of the model; empty: one of `tier` is chosen
   std::string tier;                         ///< tier of the models to choose from; empty: all models
-  sampling_settings sampling;
-  std::int64_t prompt_tokens = 24000;  ///< maximum size of the first prompt, in estimated tokens
+  sampling_settings sampling;               ///< temperature and size of replies
+  std::int64_t prompt_tokens = 24000;       ///< maximum size of the first prompt, in estimated tokens
   std::int64_t attempts = 2;  ///< maximum number of replies that are requested until one gives a program
   /// Number of replies that `propose` asks for with the same prompt; each becomes a candidate of its own.
   /// Above 1, every reply with a program is proposed, also a known one, so that each has a result.
@@ -58,6 +58,8 @@ struct llm_settings {
 /// A conversation with one model; it keeps the messages. Not thread-safe.
 class conversation {
  public:
+  /// Chooses the model. `settings` and `request` must outlive the conversation. `operator_name` is recorded
+  /// with each call. `random` is the stream of the operator's turn.
   conversation(const llm_settings& settings, std::string operator_name, const variation_request& request,
                rng& random);
 
@@ -66,6 +68,7 @@ class conversation {
   /// Adds a user message. If the last message is a user message, too, the text is appended to it, because
   /// some chat templates require that roles alternate.
   void say(std::string text);
+  /// Adds a message with any role.
   void say(chat_message message) { chat_.messages.push_back(std::move(message)); }
   /// Sets the tools that the model may call in later replies.
   void offer(std::vector<tool_definition> tools) { chat_.tools = std::move(tools); }
@@ -76,11 +79,14 @@ class conversation {
   /// the messages.
   std::vector<chat_reply> ask(std::size_t count);
 
+  /// The request that was given to the constructor.
   const variation_request& request() const { return request_; }
+  /// The settings that were given to the constructor.
   const llm_settings& settings() const { return settings_; }
   /// A stream of random numbers of this conversation, for draws that are independent of those of the
   /// operator.
   const rng& stream() const { return stream_; }
+  /// All messages so far, oldest first.
   const std::vector<chat_message>& messages() const { return chat_.messages; }
   /// The latest reply if it was a failure; nothing before the first call and after one that succeeded.
   const std::optional<chat_reply>& failure() const { return failure_; }
@@ -100,8 +106,8 @@ class conversation {
 
 /// The result of reading a reply: a program, or a complaint, which is sent to the model.
 struct draft {
-  std::optional<program> made;
-  std::string complaint;
+  std::optional<program> made;  ///< nothing if the reply contains no usable program
+  std::string complaint;        ///< why not, as a message to the model; empty if there is a program
 };
 /// Makes a draft from the text of a reply.
 using draft_reader = std::function<draft(const std::string& reply)>;
@@ -121,11 +127,11 @@ program with_main_file(const program& source, std::string text);
 /// The code in a reply: the longest fenced block with a label of this language, else the longest fenced
 /// block; nothing if there is none.
 std::optional<std::string> code_of(std::string_view reply, std::string_view language);
-/// The text after "Summary:" in the line that begins with it; if there is no such line, the first words of
-/// the reply. At most 160 bytes.
+/// The text after "Summary:" in the line that begins with it; if there is no such line, the first line of the
+/// reply that is not empty and begins no code. At most 160 bytes.
 std::string summary_of(std::string_view reply);
 /// The text under the Markdown heading `title` (of any level, in upper or lower case), up to the next heading
-/// of the same level; empty if there is no such heading.
+/// of the same or a higher level; empty if there is no such heading.
 std::string part_under(std::string_view reply, std::string_view title);
 
 /// A text that describes the task: signature, shapes, tolerance, cost model and the visible workloads.
@@ -147,7 +153,8 @@ std::string memory_section(const variation_request& request, std::size_t limit);
 /// A text with the sources and scores of the further parents and of the inspirations.
 std::string inspirations_section(const variation_request& request);
 
-/// A description of a candidate in one line: "#12 by tune: valid, 3.41 times as fast".
+/// A description of a candidate in one line: "#12 by tune: valid, 3.41 times as fast as
+/// naive", where naive is the name of the baseline.
 std::string headline(const candidate_snapshot& one);
 
 /// All sections of the functions above with their usual priorities, and empty sections `notes`,

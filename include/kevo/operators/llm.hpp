@@ -1,6 +1,8 @@
 #pragma once
 // Variation operators that ask a language model in one or two calls. The prompt of each is in a file of its
-// name (operators/llm/prompts), which `models_settings::prompts` can replace. Compiled: link kevo::kevo.
+// name (operators/llm/prompts), which `models_settings::prompts` can replace. In all of them, `with` holds
+// the model and the prompt settings, `vary` does one turn, and `observe` rewards the model. A replay reads
+// their results from the journal (`replayable` is false). Compiled: link kevo::kevo.
 
 #include <cstddef>
 #include <cstdint>
@@ -91,7 +93,7 @@ struct exemplar_settings {
 /// The proposal is a child of the first parent. If all exemplars have the same score, there is no proposal.
 struct llm_contrastive {
   llm_settings with;
-  exemplar_settings exemplars;
+  exemplar_settings exemplars;  ///< how exemplars are drawn if only the parent was selected
   std::string name() const { return "llm_contrastive"; }
   std::size_t concurrency() const { return with.concurrency; }
   bool replayable() const { return false; }
@@ -190,7 +192,7 @@ inline constexpr std::size_t macro_stop = static_cast<std::size_t>(-1);
 
 /// A policy that chooses the next step.
 struct macro_policy {
-  std::string name;
+  std::string name;  ///< name for transcripts and reports
   /// Returns an index into `actions` (never empty), `macro_stop`, or `actions.size()` if it could not decide.
   /// Called by several threads at the same time.
   std::function<std::size_t(const std::vector<macro_action>& actions, conversation& talk, rng& random)> pick;
@@ -222,6 +224,8 @@ std::vector<macro_action> actions_of(const program& source, const std::vector<st
 /// the model carries out exactly this step, by edits or by writing the whole file.
 class macro_micro {
  public:
+  /// `types` are the types of steps that are combined with the regions of the parent (`actions_of`); they are
+  /// not used if the policy has `actions` of its own.
   macro_micro(llm_settings with, std::vector<std::string> types, macro_policy policy)
       : with_(std::move(with)),
         types_(std::move(types)),

@@ -53,7 +53,7 @@ struct rewrite {
 
 /// An action of `rewrite`.
 struct rewrite_action {
-  std::string name;
+  std::string name;   ///< name in `rewrite::only` and in transcripts
   std::string about;  ///< description in one line
 };
 /// All actions of `rewrite`.
@@ -64,10 +64,10 @@ const action_features& rewrite_features();
 
 /// A choice of `rewrite`: the possible actions, and the index of the one that was taken.
 struct recorded_choice {
-  action_choice choice;
-  std::size_t chosen = 0;
+  action_choice choice;    ///< the program's features and its possible actions
+  std::size_t chosen = 0;  ///< index into `choice.actions`
 };
-/// Reads the choices that `rewrite` noted in the transcript of a variation, one for each action of the
+/// Reads the choices that `rewrite` noted in the transcript of a turn, one for each action of the
 /// proposal, in their order. Empty if there are none, or if they were recorded with other features than those
 /// of this version.
 std::vector<recorded_choice> recorded_choices(std::string_view transcript);

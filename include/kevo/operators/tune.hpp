@@ -53,8 +53,8 @@ struct tune {
   std::size_t tries = 24;         ///< number of known settings that may be found before the space is searched
   std::size_t enumerate = 50000;  ///< maximum number of valid settings of a space that is enumerated
 
-  tune_model model = tune_model::none;
-  double moves = 0.33;  ///< with a model, probability of steps instead of its proposal
+  tune_model model = tune_model::none;  ///< the model that chooses settings, if any
+  double moves = 0.33;                  ///< with a model, probability of steps instead of its proposal
   /// With a model, probability that it chooses only among the neighbours of the best setting.
   double climb = 0;
   /// With a model, number of unseen settings from which it chooses, in addition to the neighbours of the

@@ -40,9 +40,9 @@ class adaptive_intensity {
   double alpha = 2.0;         ///< exponent of the power law; kevo's choice
   double elite_share = 0;     ///< fraction of the elites, the best ones; 0 uses the power law
   double proportional = 0.3;  ///< probability; used only if elite_share is above 0
-  parent_source from = parent_source::archive;
-  kevo::inspirations inspirations;
-  memory_scope scope = memory_scope::parent_trajectory;
+  parent_source from = parent_source::archive;           ///< the candidates that parents are drawn from
+  kevo::inspirations inspirations;                       ///< which further candidates an operator is shown
+  memory_scope scope = memory_scope::parent_trajectory;  ///< which earlier candidates an operator is shown
 
   selection select(const population_view& view, rng& random) const {
     const parent_pool pool(view, from);

@@ -24,7 +24,7 @@ class bucket_softmax {
   double width = 0.25;        ///< width of a bucket, in units of the score; set before the first observation
   double temperature = 1.0;   ///< of the softmax, in units of the score
   std::size_t exemplars = 2;  ///< number of candidates, the parent included; fewer if there are fewer buckets
-  memory_scope scope = memory_scope::parent_trajectory;
+  memory_scope scope = memory_scope::parent_trajectory;  ///< which earlier candidates an operator is shown
 
   selection select(const population_view& view, rng& random) const {
     std::vector<const bucket*> all;

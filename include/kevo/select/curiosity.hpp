@@ -18,12 +18,12 @@ namespace kevo {
 /// O(log elites).
 class curiosity {
  public:
-  double reward = 1.0;
-  double penalty = 0.5;
-  double start = 1.0;   ///< curiosity score of an elite without children
-  double least = 0.01;  ///< lower limit of the score; kevo's choice, so that every elite can still be drawn
-  kevo::inspirations inspirations;
-  memory_scope scope = memory_scope::parent_trajectory;
+  double reward = 1.0;   ///< gain of an elite's score for a child that enters the archive
+  double penalty = 0.5;  ///< loss for a child that does not
+  double start = 1.0;    ///< curiosity score of an elite without children
+  double least = 0.01;   ///< lower limit of the score; kevo's choice, so that every elite can still be drawn
+  kevo::inspirations inspirations;                       ///< which further candidates an operator is shown
+  memory_scope scope = memory_scope::parent_trajectory;  ///< which earlier candidates an operator is shown
 
   selection select(const population_view& view, rng& random) {
     return vary_one(draw(view, random), inspirations, scope, view, random);

@@ -12,9 +12,9 @@ namespace kevo {
 /// any of the n scores is 0 or below, all scores are shifted so that the weight of the worst candidate is
 /// (best score - worst score) / n. A pick costs O(log n).
 struct fitness_proportional {
-  parent_source from = parent_source::archive;
-  kevo::inspirations inspirations;
-  memory_scope scope = memory_scope::parent_trajectory;
+  parent_source from = parent_source::archive;           ///< the candidates that parents are drawn from
+  kevo::inspirations inspirations;                       ///< which further candidates an operator is shown
+  memory_scope scope = memory_scope::parent_trajectory;  ///< which earlier candidates an operator is shown
 
   selection select(const population_view& view, rng& random) const {
     const parent_pool pool(view, from);

@@ -16,7 +16,9 @@ namespace kevo {
 /// archive, or all valid candidates while there are no elites.
 enum class parent_source : std::uint8_t { population, archive };
 
+/// The names of the sources, in the order of `parent_source`.
 inline constexpr std::array<std::string_view, 2> parent_source_names = {"population", "archive"};
+/// The name of a source, as configs write it.
 inline constexpr std::string_view to_string(parent_source from) {
   return parent_source_names[static_cast<std::size_t>(from)];
 }
@@ -29,6 +31,7 @@ class parent_pool {
       : view_(&view),
         elites_(from == parent_source::archive && view.archive() && view.archive().size() > 0) {}
 
+  /// The number of candidates.
   std::size_t size() const { return elites_ ? view_->archive().size() : view_->ranked(); }
   /// The candidate of a rank < size(); 0 is the best.
   candidate_id nth_best(std::size_t rank) const {
@@ -61,10 +64,10 @@ class parent_pool {
 /// the population, so that an operator also sees slow programs. This follows CUDA-L1's exemplars of different
 /// speed; `bucket_softmax` implements CUDA-L1's exact rule.
 struct inspirations {
-  std::size_t top = 1;
-  std::size_t diverse = 1;
-  std::size_t neighbours = 0;
-  std::size_t contrastive = 0;
+  std::size_t top = 1;          ///< number of best elites
+  std::size_t diverse = 1;      ///< number of elites drawn uniformly
+  std::size_t neighbours = 0;   ///< number of elites of the nearest niches
+  std::size_t contrastive = 0;  ///< number of candidates of the worse half
 
   /// Appends to `chosen.inspirations`, in the order top, diverse, neighbours, contrastive. Costs O(top +
   /// diverse + contrastive) draws and one call of the archive's `neighbours`.

@@ -32,15 +32,15 @@ namespace kevo {
 /// log(capacity) / interval) on average for migration.
 class island_mix {
  public:
-  std::size_t islands = 5;  ///< number of islands, 1 .. 32; set it and `capacity` before the first pick
-  double exploration = 0.2;
-  double exploitation = 0.7;
+  std::size_t islands = 5;     ///< number of islands, 1 .. 32; set it and `capacity` before the first pick
+  double exploration = 0.2;    ///< probability of any member of the island
+  double exploitation = 0.7;   ///< probability of one of its best members
   std::size_t elites = 20;     ///< number of best members that exploitation draws from
   std::size_t capacity = 200;  ///< maximum number of members of an island
   std::size_t interval = 50;   ///< number of valid candidates born on an island between two of its migrations
   double share = 0.1;          ///< fraction of the members, the best ones, considered in a migration
-  kevo::inspirations inspirations;
-  memory_scope scope = memory_scope::parent_trajectory;
+  kevo::inspirations inspirations;                       ///< which further candidates an operator is shown
+  memory_scope scope = memory_scope::parent_trajectory;  ///< which earlier candidates an operator is shown
 
   selection select(const population_view& view, rng& random) {
     states_.resize(islands);
@@ -115,7 +115,7 @@ class island_mix {
     if (id >= all_.size()) all_.resize(id + std::size_t{1});
     return all_[id];
   }
-  /// Notes that an island selected a parent. A variation may yield no child; its note then assigns the next
+  /// Notes that an island selected a parent. A turn may yield no child; its note then assigns the next
   /// child of this parent. At most 8 notes are kept for each parent.
   void remember(candidate_id parent, std::size_t island) {
     auto& notes = at(parent).asked_by;

@@ -21,7 +21,7 @@ namespace kevo {
 class lineage {
  public:
   std::size_t history = 8;  ///< maximum number of ancestors shown; AVO shows all of its 40
-  memory_scope scope = memory_scope::parent_trajectory;
+  memory_scope scope = memory_scope::parent_trajectory;  ///< which earlier candidates an operator is shown
 
   selection select(const population_view& view, rng&) const {
     selection chosen;

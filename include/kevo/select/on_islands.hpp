@@ -20,7 +20,9 @@ namespace kevo {
 /// How the next island is chosen: each in turn, or the one with the greatest upper confidence bound.
 enum class island_turns : std::uint8_t { round_robin, ucb };
 
+/// The names of the ways, in the order of `island_turns`.
 inline constexpr std::array<std::string_view, 2> island_turns_names = {"round_robin", "ucb"};
+/// The name of a way, as configs write it.
 inline constexpr std::string_view to_string(island_turns turns) {
   return island_turns_names[static_cast<std::size_t>(turns)];
 }
@@ -47,9 +49,9 @@ inline constexpr std::string_view to_string(island_turns turns) {
 class on_islands {
  public:
   any_selector inner;  ///< the selector that every island gets a copy of; set before the first pick
-  island_turns turns = island_turns::round_robin;
-  double exploration = 1.41;  ///< with `ucb`: weight of the second term of the bound
-  double decay = 0.9;         ///< with `ucb`: factor by which each new result reduces R and V
+  island_turns turns = island_turns::round_robin;  ///< how the next island is chosen
+  double exploration = 1.41;                       ///< with `ucb`: weight of the second term of the bound
+  double decay = 0.9;  ///< with `ucb`: factor by which each new result reduces R and V
 
   selection select(const population_view& view, rng& random) {
     const auto* world = world_of(view);

@@ -11,10 +11,10 @@ namespace kevo {
 /// by similar rules). alpha = 0 is uniform, and large values are greedy. Only the order of the scores
 /// matters, not their scale. The distribution is exact for every n. A pick costs O(log n).
 struct power_law {
-  double alpha = 1.0;
-  parent_source from = parent_source::archive;
-  kevo::inspirations inspirations;
-  memory_scope scope = memory_scope::parent_trajectory;
+  double alpha = 1.0;                                    ///< exponent of the power law, at least 0
+  parent_source from = parent_source::archive;           ///< the candidates that parents are drawn from
+  kevo::inspirations inspirations;                       ///< which further candidates an operator is shown
+  memory_scope scope = memory_scope::parent_trajectory;  ///< which earlier candidates an operator is shown
 
   selection select(const population_view& view, rng& random) const {
     const parent_pool pool(view, from);

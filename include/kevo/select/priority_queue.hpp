@@ -18,7 +18,9 @@ namespace kevo {
 /// What the queue orders candidates by: the mean of their scores, or its upper or lower confidence bound.
 enum class priority_order : std::uint8_t { mean, ucb, lcb };
 
+/// The names of the orders, in the order of `priority_order`.
 inline constexpr std::array<std::string_view, 3> priority_order_names = {"mean", "ucb", "lcb"};
+/// The name of an order, as configs write it.
 inline constexpr std::string_view to_string(priority_order order) {
   return priority_order_names[static_cast<std::size_t>(order)];
 }
@@ -44,12 +46,12 @@ class priority_queue {
  public:
   std::size_t candidates = 10;   ///< number of members of a round
   std::size_t measurements = 1;  ///< further evaluations of each valid member in a round
-  std::size_t proposals = 1;     ///< variations of each member in a round; 0 counts as 1
-  priority_order order = priority_order::mean;
-  double exploration = 1.0;  ///< factor of the width of the confidence bounds
-  bool best = true;          ///< whether the candidate with the best mean is in every round
-  kevo::inspirations inspirations;
-  memory_scope scope = memory_scope::parent_trajectory;
+  std::size_t proposals = 1;     ///< turns in which each member is varied in a round; 0 counts as 1
+  priority_order order = priority_order::mean;  ///< what candidates are ordered by
+  double exploration = 1.0;                     ///< factor of the width of the confidence bounds
+  bool best = true;                 ///< whether the candidate with the best mean is in every round
+  kevo::inspirations inspirations;  ///< which further candidates an operator is shown
+  memory_scope scope = memory_scope::parent_trajectory;  ///< which earlier candidates an operator is shown
 
   selection select(const population_view& view, rng& random) {
     if (to_measure_.empty() && to_vary_.empty()) begin_round(view);

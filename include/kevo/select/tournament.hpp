@@ -13,10 +13,10 @@ namespace kevo {
 /// replacement, and the best of them is the parent. Rank r of n (0 is the best) has probability ((n-r)^size -
 /// (n-r-1)^size) / n^size; size 1 is uniform. A pick costs O(size + log n).
 struct tournament {
-  std::size_t size = 3;
-  parent_source from = parent_source::archive;
-  kevo::inspirations inspirations;
-  memory_scope scope = memory_scope::parent_trajectory;
+  std::size_t size = 3;                         ///< number of candidates that are drawn; 0 counts as 1
+  parent_source from = parent_source::archive;  ///< the candidates that parents are drawn from
+  kevo::inspirations inspirations;              ///< which further candidates an operator is shown
+  memory_scope scope = memory_scope::parent_trajectory;  ///< which earlier candidates an operator is shown
 
   selection select(const population_view& view, rng& random) const {
     const parent_pool pool(view, from);

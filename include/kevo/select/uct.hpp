@@ -25,7 +25,7 @@ namespace kevo {
 /// Q is the mean score in the subtree of the child, scaled to [0, 1] by the extremes of all scores. N is the
 /// number of visits, including those whose results are not known yet. The descent ends at the first node that
 /// may widen, and this node is the parent. A node may widen if it was varied fewer than width * N^widening
-/// times (progressive widening); with widening = 0, as in AIRA, fewer than `width` times. All variations
+/// times (progressive widening); with widening = 0, as in AIRA, fewer than `width` times. All turns
 /// count, whether they led to a valid child or not.
 ///
 /// An invalid child starts a repair chain: it is itself varied, by operators that repair, and so are its
@@ -34,9 +34,9 @@ namespace kevo {
 /// is removed from these subtrees and from the extremes. The search descends to a subtree without a valid
 /// candidate only if there is no other.
 ///
-/// Before all else, `drafts` variations are made of the seeds, of each in turn: first programs that know
-/// nothing of each other (scope clean_slate, no inspirations), as the first nodes of KernelEvolve's search.
-/// In the tree they are children of their seed and count as variations of it.
+/// Before all else, the seeds are varied in `drafts` turns, one seed after the other: first programs that
+/// know nothing of each other (scope clean_slate, no inspirations), as the first nodes of KernelEvolve's
+/// search. In the tree they are children of their seed, and these turns count as turns of the seed.
 ///
 /// A pick costs O(depth * log children), whatever the width. If a node has many children, a kinetic
 /// tournament finds the greatest bound: as functions of sqrt(ln N(parent)) * (max - min), where min and max
@@ -44,13 +44,13 @@ namespace kevo {
 class uct {
  public:
   double exploration = 0.25;  ///< weight of the second term of the bound
-  std::size_t width = 5;      ///< variations of a node before the search descends below it
-  double widening = 0;        ///< exponent of progressive widening; 0 keeps the width fixed
+  std::size_t width = 5;  ///< number of turns in which a node is varied before the search descends below it
+  double widening = 0;    ///< exponent of progressive widening; 0 keeps the width fixed
   /// Maximum length of a repair chain; 0 disables repairs, for operators that cannot repair.
   std::size_t repairs = 20;
-  std::size_t drafts = 0;  ///< independent variations of the seeds that come first; 0 disables them
-  kevo::inspirations inspirations;
-  memory_scope scope = memory_scope::parent_trajectory;
+  std::size_t drafts = 0;  ///< number of independent turns on the seeds that come first; 0 disables them
+  kevo::inspirations inspirations;                       ///< which further candidates an operator is shown
+  memory_scope scope = memory_scope::parent_trajectory;  ///< which earlier candidates an operator is shown
 
   selection select(const population_view& view, rng& random) {
     if (drafted_ < drafts && !roots_.empty()) {

@@ -10,9 +10,9 @@ namespace kevo {
 /// `from` is `population`, it draws from all valid candidates, as random search does. A pick costs O(1) from
 /// archives and O(log n) from the population.
 struct uniform {
-  parent_source from = parent_source::archive;
-  kevo::inspirations inspirations;
-  memory_scope scope = memory_scope::parent_trajectory;
+  parent_source from = parent_source::archive;           ///< the candidates that parents are drawn from
+  kevo::inspirations inspirations;                       ///< which further candidates an operator is shown
+  memory_scope scope = memory_scope::parent_trajectory;  ///< which earlier candidates an operator is shown
 
   selection select(const population_view& view, rng& random) const {
     return vary_one(parent_pool(view, from).uniform(random), inspirations, scope, view, random);

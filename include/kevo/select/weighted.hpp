@@ -26,9 +26,9 @@ struct weighted {
   double lambda = 10;  ///< steepness of the sigmoid; larger values are greedier
   /// Whether the weight falls with the number of children; false uses the sigmoid only.
   bool discount = true;
-  parent_source from = parent_source::archive;
-  kevo::inspirations inspirations;
-  memory_scope scope = memory_scope::parent_trajectory;
+  parent_source from = parent_source::archive;           ///< the candidates that parents are drawn from
+  kevo::inspirations inspirations;                       ///< which further candidates an operator is shown
+  memory_scope scope = memory_scope::parent_trajectory;  ///< which earlier candidates an operator is shown
 
   selection select(const population_view& view, rng& random) const {
     const parent_pool pool(view, from);

@@ -18,6 +18,7 @@ namespace kevo::stop {
 /// `first` would no longer stop later, nor in a resumed session.
 class after {
  public:
+  /// A rule that counts with `then` once `first` would stop.
   after(any_stop_rule first, any_stop_rule then) : first_(std::move(first)), then_(std::move(then)) {}
 
   void observe(const progress& now) {

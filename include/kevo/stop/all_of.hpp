@@ -14,7 +14,7 @@ namespace kevo::stop {
 /// Stops when all of its rules would stop at the same moment ("at least 100 evaluations and a speedup of 2").
 /// The reason joins those of all rules. Without rules, it never stops.
 struct all_of {
-  std::vector<any_stop_rule> rules;
+  std::vector<any_stop_rule> rules;  ///< the rules that are combined
 
   void observe(const progress& now) {
     for (any_stop_rule& rule : rules) rule.observe(now);

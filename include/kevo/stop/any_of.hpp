@@ -14,7 +14,7 @@ namespace kevo::stop {
 /// Stops as soon as one of its rules would stop. The reason is that of the first such rule. Without rules, it
 /// never stops.
 struct any_of {
-  std::vector<any_stop_rule> rules;
+  std::vector<any_stop_rule> rules;  ///< the rules that are combined
 
   void observe(const progress& now) {
     for (any_stop_rule& rule : rules) rule.observe(now);

@@ -13,7 +13,7 @@ namespace kevo::stop {
 /// Stops when the device has been reserved for measuring for `limit` seconds [s] in total. On a GPU,
 /// this is the time that has to be paid.
 struct device_seconds {
-  double limit = 0;
+  double limit = 0;  ///< [s] time on the device
 
   std::optional<std::string> stop(const progress& now) const {
     if (now.ledger.variation.device_s + now.ledger.evaluation.device_s < limit) return std::nullopt;

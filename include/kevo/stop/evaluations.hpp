@@ -14,7 +14,7 @@ namespace kevo::stop {
 /// Stops when `limit` evaluations have finished. First evaluations, re-evaluations and evaluations of drafts
 /// count; confirmations do not.
 struct evaluations {
-  std::uint64_t limit = 0;
+  std::uint64_t limit = 0;  ///< number of evaluations
 
   std::optional<std::string> stop(const progress& now) const {
     if (now.ledger.evaluations < limit) return std::nullopt;

@@ -13,7 +13,7 @@ namespace kevo::stop {
 /// Stops when operators and evaluations have spent `limit` together, in the currency of the configured
 /// prices.
 struct money {
-  double limit = 0;
+  double limit = 0;  ///< amount in the currency of the configured prices
 
   std::optional<std::string> stop(const progress& now) const {
     if (now.ledger.variation.money + now.ledger.evaluation.money < limit) return std::nullopt;

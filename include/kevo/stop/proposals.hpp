@@ -14,7 +14,7 @@ namespace kevo::stop {
 /// Stops when operators have proposed `limit` programs. Programs that were known already count, too: this
 /// budget counts what operators, for example language models, have delivered.
 struct proposals {
-  std::uint64_t limit = 0;
+  std::uint64_t limit = 0;  ///< number of proposals
 
   std::optional<std::string> stop(const progress& now) const {
     if (now.ledger.proposals < limit) return std::nullopt;

@@ -16,7 +16,7 @@ namespace kevo::stop {
 /// a new cell nor as an improvement of an occupied one. It usually stops later than `stall`, because cells
 /// still fill and improve while the best score does not.
 struct saturation {
-  std::uint64_t limit = 0;
+  std::uint64_t limit = 0;  ///< number of evaluations and confirmations without a kept candidate
 
   std::optional<std::string> stop(const progress& now) const {
     if (now.since_kept < limit) return std::nullopt;
@@ -31,7 +31,7 @@ struct saturation {
 /// Stops when the share `limit`, in (0, 1], of the cells of the archive is occupied. Never stops if the
 /// number of cells is not bounded.
 struct coverage {
-  double limit = 1;
+  double limit = 1;  ///< share of the cells, in (0, 1]
 
   std::optional<std::string> stop(const progress& now) const {
     if (now.archive_cells == 0 || filled(now) < limit) return std::nullopt;

@@ -13,7 +13,7 @@ namespace kevo::stop {
 /// Stops when the run has used `limit` seconds of run time [s], summed over all its sessions. Time for which
 /// a run waits for another process that measures does not count.
 struct seconds {
-  double limit = 0;
+  double limit = 0;  ///< [s] run time
 
   std::optional<std::string> stop(const progress& now) const {
     if (now.ledger.elapsed_s < limit) return std::nullopt;

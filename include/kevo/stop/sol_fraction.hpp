@@ -14,7 +14,7 @@ namespace kevo::stop {
 /// `limit`, in (0, 1]: the possible gain is then too small for a further search (uCUTLASS's headroom rule).
 /// Never stops if the task has no cost model, or while the champion is undecided.
 struct sol_fraction {
-  double limit = 0.9;
+  double limit = 0.9;  ///< speed-of-light fraction, in (0, 1]
 
   std::optional<std::string> stop(const progress& now) const {
     if (now.best_undecided || !(now.best_sol_fraction > 0) || now.best_sol_fraction < limit)

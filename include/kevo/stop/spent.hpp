@@ -21,16 +21,17 @@ struct ledger_column {
   double (*of)(const ledger&);  ///< the value of the column
 };
 
+/// All columns for which configs have a stop rule of this kind.
 inline constexpr std::array<ledger_column, 9> ledger_columns = {{
-    {"duplicates", "proposals", "stop after this many proposals of programs that were known already",
+    {"duplicates", "proposals", "stop after this many proposals of programs that the run already contained",
      [](const ledger& l) { return static_cast<double>(l.duplicates); }},
-    {"no_proposals", "variations", "stop after this many variations that ended without a program",
+    {"no_proposals", "turns", "stop after this many turns that ended without a program",
      [](const ledger& l) { return static_cast<double>(l.no_proposals); }},
     {"filtered", "proposals", "stop after this many proposals that the proposal filter dropped",
      [](const ledger& l) { return static_cast<double>(l.filtered); }},
     {"confirmations", "evaluations", "stop after this many finished confirmations of possible champions",
      [](const ledger& l) { return static_cast<double>(l.confirmations); }},
-    {"valid", "candidates", "stop after this many valid candidates, by their latest evaluation",
+    {"valid", "candidates", "stop when this many candidates are valid, by their latest evaluation",
      [](const ledger& l) { return static_cast<double>(l.valid); }},
     {"variation_seconds", "s", "stop after this much time spent in operators, summed over all threads",
      [](const ledger& l) { return l.variation.wall_s; }},
@@ -44,8 +45,8 @@ inline constexpr std::array<ledger_column, 9> ledger_columns = {{
 
 /// Stops when a column of the ledger has reached `limit`, in the column's unit.
 struct spent {
-  ledger_column column = ledger_columns[0];
-  double limit = 0;
+  ledger_column column = ledger_columns[0];  ///< the column whose value is compared with the limit
+  double limit = 0;                          ///< in the unit of the column
 
   std::optional<std::string> stop(const progress& now) const {
     if (column.of(now.ledger) < limit) return std::nullopt;

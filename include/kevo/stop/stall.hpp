@@ -15,7 +15,7 @@ namespace kevo::stop {
 /// evaluations; confirmations do not count. (Issue 424 of pagmo2 asks for such a rule; KernelEvolve and AVO
 /// stop or change their strategy on this condition.)
 struct stall {
-  std::uint64_t limit = 0;
+  std::uint64_t limit = 0;  ///< number of evaluations without an improvement
 
   std::optional<std::string> stop(const progress& now) const {
     if (now.since_improvement < limit) return std::nullopt;

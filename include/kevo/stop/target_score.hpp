@@ -12,7 +12,7 @@ namespace kevo::stop {
 
 /// Stops when the champion's score by its confirmations reaches `limit`, any finite number.
 struct target_score {
-  double limit = 0;
+  double limit = 0;  ///< score to reach
 
   std::optional<std::string> stop(const progress& now) const {
     if (!now.champion_score || *now.champion_score < limit) return std::nullopt;

@@ -14,7 +14,7 @@ namespace kevo::stop {
 /// undecided, the whole confidence interval must reach it: half of the champions whose median just reaches a
 /// target would not reach it when measured again.
 struct target_speedup {
-  double limit = 0;
+  double limit = 0;     ///< speedup to reach
   bool certain = true;  ///< whether the whole confidence interval must reach the limit
 
   std::optional<std::string> stop(const progress& now) const {

@@ -13,7 +13,7 @@ namespace kevo::stop {
 
 /// Stops when the language models of the operators have read and written `limit` tokens in total.
 struct tokens {
-  std::int64_t limit = 0;
+  std::int64_t limit = 0;  ///< number of tokens
 
   std::optional<std::string> stop(const progress& now) const {
     if (now.ledger.variation.tokens_in + now.ledger.variation.tokens_out < limit) return std::nullopt;

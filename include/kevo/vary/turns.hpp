@@ -16,7 +16,9 @@ struct turn_sums {
   double reward = 0;   ///< sum of the rewards of finished turns
   double cost_s = 0;   ///< [s] sum of the costs of finished turns
 
+  /// The mean reward of a finished turn; 0 if there is none.
   double mean_reward() const { return ended > 0 ? reward / ended : 0; }
+  /// [s] The mean cost of a finished turn; 0 if there is none.
   double mean_cost_s() const { return ended > 0 ? cost_s / ended : 0; }
 };
 
@@ -33,10 +35,13 @@ class turn_statistics {
     sums.reward += turn.reward;
     sums.cost_s += turn.cost_s;
   }
+  /// Adds operators without a turn until there are at least `operators`.
   void resize(std::size_t operators) {
     if (sums_.size() < operators) sums_.resize(operators);
   }
+  /// The number of operators.
   std::size_t size() const { return sums_.size(); }
+  /// The sums of the operator with this index, which must be less than size().
   const turn_sums& operator[](std::size_t index) const { return sums_[index]; }
 
   /// The reward per second of each operator, divided by that of the best operator; in [0, 1]. The mean cost

@@ -19,7 +19,7 @@ std::string why_undecided(const champion_verdict& verdict, double speedup, const
       text = std::isfinite(relative_width(speedup, range))
                  ? fmt::format("the interval's width is {} of the speedup; the limit is {}",
                                percent(relative_width(speedup, range)), percent(verdict.widest))
-                 : std::string("too few samples for an interval");
+                 : std::string("too few readings for an interval");
       break;
     case verdict_reason::failed:
       text = "a further confirmation of it failed";

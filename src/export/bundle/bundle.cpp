@@ -76,11 +76,12 @@ bundle_summary export_bundle(const journal& record, const task& t, const std::st
                              const bundle_options& options) {
   const auto chosen = options.candidate ? options.candidate : record.best();
   if (!chosen)
-    throw error(error_code::input, "the run has no valid candidate", {.file = record.directory(), .key = {}});
+    throw error(error_code::input, "the run has no valid candidate", {.file = record.directory(), .key = {}},
+                "kevo report shows why candidates failed");
   const auto candidate = record.candidate(*chosen);
   if (!candidate)
     throw error(error_code::input, fmt::format("the run has no candidate {}", *chosen),
-                {.file = record.directory(), .key = {}});
+                {.file = record.directory(), .key = {}}, "kevo show lists the best candidates");
   if (fs::exists(directory) && !fs::is_empty(directory))
     throw error(error_code::usage, "the folder of a bundle must be empty", {.file = directory, .key = {}},
                 "name another folder with --output");

@@ -15,7 +15,7 @@ TEST_CASE("why a champion is undecided is said in one sentence") {
   CHECK(why(verdict_reason::wide, {1.85, 2.15}) ==
         "the interval's width is 15 % of the speedup; the limit is 10 %");
   CHECK(why(verdict_reason::wide, {1.5, std::numeric_limits<double>::infinity()}) ==
-        "too few samples for an interval");
+        "too few readings for an interval");
   CHECK(why(verdict_reason::contains_one, {0.5, 3}, "the machine was busy") ==
         "the interval contains 1: neither faster nor slower is shown; the machine was busy");
   CHECK(why(verdict_reason::failed, {1.9, 2.1}) == "a further confirmation of it failed");

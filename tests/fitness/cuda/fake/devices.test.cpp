@@ -121,7 +121,7 @@ TEST_CASE("a device that is lost in mid-run leaves the pool, and the run ends as
   CHECK(has(found["devices_lost"].begin()->first, "device 1: "));
   CHECK(found["device_number"]["0"] > found["device_number"]["1"]);
   const auto shown = run.kevo({"show", "run"});
-  CHECK_MESSAGE(has(shown.out, "lost on the way"), shown.out);
+  CHECK_MESSAGE(has(shown.out, "devices that failed during the run"), shown.out);
 }
 
 TEST_CASE("devices that disagree about a program are named, and the worse result counts") {
