@@ -140,6 +140,7 @@ class test_bench {
  private:
   worker_settings worker_for(const std::string& object, std::optional<trusted_role> role) const;
   void check_trusted(trusted_program& trusted, const std::stop_token& stop);
+  void make_oracle(const std::string& reference);
   void add_contents(double seconds, const std::stop_token& stop);
   double seconds_bound(std::size_t workload, double flops, double flop_rate, double byte_rate) const;
 

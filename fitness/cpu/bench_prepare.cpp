@@ -107,6 +107,20 @@ void test_bench::add_contents(const std::stop_token& stop) {
   if (evaluations_++ % every == 0) add_contents(further_contents_s, stop);
 }
 
+void test_bench::make_oracle(const std::string& reference) {
+  pool_limits limits;
+  const auto timed = static_cast<std::size_t>(std::count_if(task_->workloads.begin(), task_->workloads.end(),
+                                                            [](const workload& w) { return !w.hidden; }));
+  limits.bytes = settings_.pool_bytes / timed;
+  limits.seconds = settings_.pool_s / static_cast<double>(timed);
+  oracle_ = std::make_unique<oracle>(task_, reference, worker_for(reference, trusted_role::reference), limits,
+                                     settings_.seed);
+  if (std::any_of(task_->workloads.begin(), task_->workloads.end(), has_made_inputs)) {
+    oracle_->make_inputs_with(
+        [this](std::size_t w) { return worker_for(std::to_string(w), trusted_role::inputs); });
+  }
+}
+
 double test_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   const std::lock_guard lock(preparing_);
   if (prepared_) return 0;
@@ -147,13 +161,7 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
   if (!ceilings_.known())
     ceilings_ = settings_.measured_ceilings ? *settings_.measured_ceilings
                                             : ceilings_of(device_, settings_.cache_dir);
-  pool_limits limits;
-  const auto timed = static_cast<std::size_t>(
-      std::count_if(t.workloads.begin(), t.workloads.end(), [](const workload& w) { return !w.hidden; }));
-  limits.bytes = settings_.pool_bytes / timed;
-  limits.seconds = settings_.pool_s / static_cast<double>(timed);
-  oracle_ = std::make_unique<oracle>(task_, reference, worker_for(reference, trusted_role::reference), limits,
-                                     settings_.seed);
+  make_oracle(reference);
   mixed_.assign(t.workloads.size(), {});
   rejects_borrowed_.assign(t.workloads.size(), false);
   add_contents(first_contents_s, stop);

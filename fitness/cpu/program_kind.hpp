@@ -18,8 +18,9 @@
 
 namespace kevo {
 
-/// Programs that kevo runs for its own purposes.
-enum class trusted_role : std::uint8_t { reference, baseline, pacer };
+/// Programs that kevo runs for its own purposes. `inputs`: the reference's text, of which a function makes
+/// inputs (fitness/oracle/input_maker.hpp); the object is the number of the workload.
+enum class trusted_role : std::uint8_t { reference, baseline, pacer, inputs };
 
 /// One kind of programs, for one task. The functions may be called from several threads.
 struct program_kind {

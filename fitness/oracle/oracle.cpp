@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,6 +29,9 @@ namespace {
 // How the reference's process ended, with what it wrote: the reference is the user's own, so nothing of it is
 // secret.
 std::string end_of(const worker_session& session) {
+  if (session.last_claim() == worker_claim::call_failed)
+    return "raised an exception (" + session.message() + ")";
+  if (session.last_claim() == worker_claim::wrong_result) return "is not right (" + session.message() + ")";
   if (!session.report()) return "did not answer";
   constexpr std::size_t most = 2000;
   std::string said = session.report()->err;
@@ -140,8 +144,9 @@ std::vector<std::int64_t> rows_of(const task& t, const generator& columns,
               {.file = t.file, .key = "generate"});
 }
 
-reference_inputs draw_inputs(const task& t, const workload& w, const recipe& from, rng& random,
-                             content& into) {
+// @param made elements of the inputs that the reference's text makes, by name
+reference_inputs draw_inputs(const task& t, const workload& w, const recipe& from,
+                             std::map<std::string, std::vector<std::byte>> made, rng& random, content& into) {
   const auto axes = axis_values(t, w);
   const auto strength = strength_for(t, w);
   const auto& recipes = t.workloads[from.generators];
@@ -149,6 +154,10 @@ reference_inputs draw_inputs(const task& t, const workload& w, const recipe& fro
   const auto draw = [&](std::size_t i, bool of_rows) {
     const auto& input = t.inputs[i];
     const auto& type = element_type_of(input);
+    if (const auto own = made.find(input.name); own != made.end()) {
+      if (!of_rows) drawn[i] = std::move(own->second);
+      return;
+    }
     const auto* given = input_of(w, input);
     // A scalar stays the task's own: its meaning (an epsilon, a temperature) seldom bears a change.
     const auto recipe = resolved(generator_of(input, input.scalar ? w : recipes), axes);
@@ -268,7 +277,7 @@ oracle::oracle(std::shared_ptr<const task> t, std::string object, worker_setting
 }
 
 // The request to stop is that of the evaluation that asks for contents, and the pool outlives it.
-worker_session oracle::start(std::size_t workload, const std::stop_token& stop) const {
+worker_session oracle::start_reference(std::size_t workload, const std::stop_token& stop) const {
   const auto& w = task_->workloads[workload];
   const auto buffers = reference_buffers(*task_, w);
   auto settings = worker_;
@@ -289,8 +298,21 @@ worker_session oracle::start(std::size_t workload, const std::stop_token& stop) 
   return session;
 }
 
+oracle::processes oracle::start(std::size_t workload, const std::stop_token& stop) const {
+  const auto& w = task_->workloads[workload];
+  std::unique_ptr<input_maker> inputs;
+  if (maker_settings_ && has_made_inputs(w)) {
+    auto settings = maker_settings_(workload);
+    settings.patient = true;
+    settings.stop = stop;
+    inputs = std::make_unique<input_maker>(*task_, w, settings);
+  }
+  return {start_reference(workload, stop), std::move(inputs)};
+}
+
 std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, std::size_t generators,
-                                            bool files, worker_session& session) {
+                                            bool files, processes& by) {
+  auto& session = by.reference;
   const auto& w = task_->workloads[workload];
   auto result = std::make_shared<content>();
   result->kind = kind;
@@ -298,7 +320,8 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, 
   result->generated = !files;
   result->axes =
       task_->reference->language == "python" ? extent_arguments(*task_, w) : axis_arguments(*task_, w);
-  const auto wide = draw_inputs(*task_, w, {kind, generators, files}, random_, *result);
+  auto made = by.inputs ? by.inputs->make(random_) : std::map<std::string, std::vector<std::byte>>();
+  const auto wide = draw_inputs(*task_, w, {kind, generators, files}, std::move(made), random_, *result);
 
   const auto call = session.run_isolated({wide.tensors, result->axes, wide.scalars}, random_,
                                          std::chrono::minutes(2), false);
@@ -361,7 +384,7 @@ std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload, 
   auto& pool = pools_[workload];
   if (is_full(pool)) return pool.mixed;
   const auto begin = std::chrono::steady_clock::now();
-  auto session = start(workload, stop);
+  auto by = start(workload, stop);
   const auto others = other_recipes(workload, alternates(task_->workloads[workload]), lenders(workload));
   const double spent_before = pool.seconds;
   while (!is_full(pool)) {
@@ -370,7 +393,7 @@ std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload, 
     const bool other = place == 1 || place == 3 || place == 6;
     const recipe from =
         other ? others[pool.others++ % others.size()] : recipe{variety::plain, workload, true};
-    pool.mixed.push_back(make(workload, from.kind, from.generators, from.files, session));
+    pool.mixed.push_back(make(workload, from.kind, from.generators, from.files, by));
     pool.bytes += pool.mixed.back()->bytes();
     pool.seconds =
         spent_before + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -383,12 +406,12 @@ std::vector<std::shared_ptr<const content>> oracle::varied(std::size_t workload,
   const std::lock_guard lock(mutex_);
   auto& pool = pools_[workload].varied;
   if (pool.size() < count) {
-    auto session = start(workload, stop);
+    auto by = start(workload, stop);
     while (pool.size() < count) {
       // Workloads begin with different varieties, so that a few contents of each show all of them.
       const std::size_t kind = pool.empty() ? 0 : 1 + (2 * workload + pool.size() - 1) % (variety_count - 1);
       const bool files = pool.size() % 2 == 0 || !alternates(task_->workloads[workload]);
-      pool.push_back(make(workload, static_cast<variety>(kind), workload, files, session));
+      pool.push_back(make(workload, static_cast<variety>(kind), workload, files, by));
     }
   }
   return {pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(count)};

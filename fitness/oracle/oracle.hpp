@@ -3,11 +3,13 @@
 // its own and kept in memory that no candidate can map.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <kevo/random.hpp>
@@ -15,6 +17,7 @@
 
 #include "fitness/oracle/compare.hpp"
 #include "fitness/oracle/generate.hpp"
+#include "fitness/oracle/input_maker.hpp"
 #include "fitness/worker/session.hpp"
 
 namespace kevo {
@@ -53,6 +56,11 @@ class oracle {
   oracle(std::shared_ptr<const task> t, std::string object, worker_settings worker, pool_limits limits = {},
          std::optional<std::uint64_t> seed = {});
 
+  /// For tasks whose reference makes inputs: starts the process that does, for a workload.
+  using maker_settings = std::function<worker_settings(std::size_t workload)>;
+  /// Call it before contents are asked for.
+  void make_inputs_with(maker_settings settings) { maker_settings_ = std::move(settings); }
+
   /// The mixture that timed and checked calls of a workload are given, at least `least` contents. More than
   /// half are of the workload's own distribution; of each eight in a row, the others are of three more kinds,
   /// among them what other workloads' generators make. Each call adds contents to those of the calls before,
@@ -81,17 +89,25 @@ class oracle {
     std::vector<std::shared_ptr<const content>> varied;
   };
 
+  /// The processes that a content takes: of the reference, and of what makes inputs if there are such inputs.
+  struct processes {
+    worker_session reference;
+    std::unique_ptr<input_maker> inputs;
+  };
+
   /// @param generators the workload whose generators are used
   /// @param files whether inputs that come from files do; otherwise they are generated, too
   std::shared_ptr<const content> make(std::size_t workload, variety kind, std::size_t generators, bool files,
-                                      worker_session& session);
+                                      processes& by);
   std::vector<std::size_t> lenders(std::size_t workload) const;
   bool is_full(const workload_pool& pool) const;
-  worker_session start(std::size_t workload, const std::stop_token& stop) const;
+  processes start(std::size_t workload, const std::stop_token& stop) const;
+  worker_session start_reference(std::size_t workload, const std::stop_token& stop) const;
 
   std::shared_ptr<const task> task_;
   std::string object_;
   worker_settings worker_;
+  maker_settings maker_settings_;
   pool_limits limits_;
   rng random_;
   std::mutex mutex_;

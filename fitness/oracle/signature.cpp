@@ -234,7 +234,10 @@ void require_runnable(const task& t, std::string_view language) {
     static_cast<void>(axis_arguments(t, w));
     static_cast<void>(reference_buffers(t, w));
     for (const auto& [name, input] : w.inputs) {
-      if (input.kind != "random" && input.kind != "scalar" && input.kind != "file") {
+      if (input.kind == "custom" && python) {
+        if (t.axes.size() + scalars + 1 > most_scalars)
+          refuse("the task has too many axes for a function that makes inputs", "axes");
+      } else if (input.kind != "random" && input.kind != "scalar" && input.kind != "file") {
         refuse("input kind '" + input.kind + "' of '" + name + "' is not supported on the CPU yet",
                "workloads", "the supported kinds are random, scalar and file");
       }

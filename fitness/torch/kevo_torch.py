@@ -5,6 +5,7 @@
 import ctypes
 import gc
 import json
+import math
 import os
 import selectors
 import signal
@@ -177,6 +178,30 @@ def build(torch, job, module):
     return entry(*init.get("args", []), **init.get("kwargs", {}))
 
 
+# A function of the reference's text that makes inputs, of axes and scalars by name (`custom` inputs of SOL-ExecBench).
+def making_inputs(torch, job, module):
+    import random
+    name, = job["entries"]
+    function = named(module, name)
+    if function is None:
+        raise NameError(f"the reference does not define {name}")
+    names = [one["name"] for one in job["inputs"][1:]]
+    wanted = [one["name"] for one in job["outputs"]]
+
+    def make(seed, *values):
+        torch.manual_seed(seed)
+        random.seed(seed)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(seed % 2 ** 32)
+        made = function(dict(zip(names, values)), torch.device("cpu"))
+        missing = [one for one in wanted if one not in made]
+        if missing:
+            raise KeyError(f"{name} gives no {', '.join(missing)}")
+        return [made[one] for one in wanted]
+
+    return make
+
+
 def spin(microseconds):
     import time
     clock = time.perf_counter_ns
@@ -248,7 +273,7 @@ def begin(helper, job, descriptors):
                 ctypes.memmove(memory, struct.pack("=q", len(text)) + text, 8 + len(text))
                 helper.kevo_worker_ready()
                 helper.kevo_worker_wait()
-            model = build(torch, job, module)
+            model = making_inputs(torch, job, module) if job["role"] == "inputs" else build(torch, job, module)
             if job["role"] == "state":
                 write_state(torch, model, memory, job["state_bytes"])
             elif job["role"] == "candidate" and job["form"] == "module" and memory:
@@ -305,12 +330,12 @@ def wide_reference(torch, model, job, note):
 # Answers calls. Made before the program is executed, so that it holds PyTorch's own functions, whatever the program replaces: a program
 # that replaces them would harm nobody but itself, but should learn what is wrong with it.
 def answering(torch, helper, job, arena, names, give_up):
-    Tensor, Parameter, no_grad = torch.Tensor, torch.nn.Parameter, torch.no_grad
-    frombuffer, empty = torch.frombuffer, torch.empty
+    Tensor, no_grad, cpu = torch.Tensor, torch.no_grad, torch.device("cpu")
+    frombuffer, empty, checks = torch.frombuffer, torch.empty, result_checks(torch)
     c_char = ctypes.c_char
     wide = job["role"] == "reference"
     silent = job["role"] == "pacer"
-    wait, done, copy = helper.kevo_worker_wait, helper.kevo_worker_done, Tensor.copy_
+    wait, done = helper.kevo_worker_wait, helper.kevo_worker_done
 
     def kind(one):
         dtype = getattr(torch, one["dtype"])
@@ -337,13 +362,16 @@ def answering(torch, helper, job, arena, names, give_up):
         while True:
             call = wait().contents
             place = extent = number = 0
-            arguments = []
+            arguments, lent = [], []
             for dtype, size, rank, is_scalar in inputs:
                 if is_scalar:
                     arguments.append(scalar(call.scalars[number], dtype))
                     number += 1
                     continue
-                arguments.append(view(arena + call.offsets[place], dtype, size, call.axes[extent:extent + rank]))
+                shape = call.axes[extent:extent + rank]
+                first = arena + call.offsets[place]
+                arguments.append(view(first, dtype, size, shape))
+                lent.append((first, first + math.prod(shape) * size))
                 place, extent = place + 1, extent + rank
             try:
                 with no_grad():
@@ -358,13 +386,10 @@ def answering(torch, helper, job, arena, names, give_up):
                         shape = call.axes[extent:extent + rank]
                         if wide and not isinstance(got, Tensor):
                             got = torch.as_tensor(got)
-                        if type(got) is not Tensor and type(got) is not Parameter:
-                            give_up(WRONG_RESULT, f"it returned a {type(got).__name__}, not a torch.Tensor")
-                        if list(got.shape) != shape:
-                            give_up(WRONG_RESULT, f"it returned the shape {list(got.shape)}; the task says {shape}")
-                        if not wide and got.dtype != dtype:
-                            give_up(WRONG_RESULT, f"it returned {str(got.dtype)[6:]}; the task says {str(dtype)[6:]}")
-                        copy(view(arena + call.offsets[place], dtype, size, shape), got)
+                        wrong = checks.wrong(got, shape, got.dtype if wide else dtype, cpu)
+                        if wrong:
+                            give_up(WRONG_RESULT, wrong)
+                        checks.take(view(arena + call.offsets[place], dtype, size, shape), got, lent)
                         place, extent = place + 1, extent + rank
                     got = result = results = None
             except BaseException as error:

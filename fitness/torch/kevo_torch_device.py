@@ -170,8 +170,8 @@ class device_calls_state:
 
 def device_calls(torch, program, remark):
     import struct
-    Tensor, Parameter, no_grad = torch.Tensor, torch.nn.Parameter, torch.no_grad
-    empty, copy, frombuffer = torch.empty, Tensor.copy_, torch.frombuffer
+    Tensor, no_grad, checks = torch.Tensor, torch.no_grad, result_checks(torch)
+    empty, frombuffer = torch.empty, torch.frombuffer
     storage_at = torch._C._construct_storage_from_data_pointer
     device = torch.device("cuda", torch.cuda.current_device())
     wide = program["role"] == "reference"
@@ -221,14 +221,15 @@ def device_calls(torch, program, remark):
         return empty(0, dtype=dtype, device=device).set_(storage_at(address, device, size), 0, shape, strides)
 
     def arguments_of(pointers):
-        place, arguments = 0, []
+        place, arguments, lent = 0, [], []
         for one in plan["inputs"]:
             if type(one) is not tuple:
                 arguments.append(one)
                 continue
             arguments.append(view(pointers[place], one))
+            lent.append((pointers[place], pointers[place] + one[1]))
             place += 1
-        return place, arguments
+        return place, arguments, lent
 
     # The program alone, for whoever watches what it does.
     def run(request):
@@ -238,7 +239,7 @@ def device_calls(torch, program, remark):
     # What is wrong with what it returned; nothing if nothing is.
     def call(request):
         pointers = request.pointers
-        place, arguments = arguments_of(pointers)
+        place, arguments, lent = arguments_of(pointers)
         with no_grad():
             result = own.model(*arguments)
             results = result if isinstance(result, (tuple, list)) else (result,)
@@ -247,15 +248,10 @@ def device_calls(torch, program, remark):
             for got, one in zip(results, plan["outputs"]):
                 if wide and not isinstance(got, Tensor):
                     got = torch.as_tensor(got, device=device)
-                if type(got) is not Tensor and type(got) is not Parameter:
-                    return f"it returned a {type(got).__name__}, not a torch.Tensor"
-                if got.shape != one[2]:
-                    return f"it returned the shape {list(got.shape)}; the task says {list(one[2])}"
-                if not wide and got.dtype != one[0]:
-                    return f"it returned {str(got.dtype)[6:]}; the task says {str(one[0])[6:]}"
-                if not wide and got.device != device:
-                    return f"it returned a tensor on {got.device}; the inputs are on {device}"
-                copy(view(pointers[place], one), got)
+                wrong = checks.wrong(got, list(one[2]), got.dtype if wide else one[0], got.device if wide else device)
+                if wrong:
+                    return wrong
+                checks.take(view(pointers[place], one), got, lent)
                 place += 1
         return None
 

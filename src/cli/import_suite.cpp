@@ -26,9 +26,10 @@ struct import_words {
   std::string output;
 };
 
-using importer = suite_import (*)(const std::string& path, const std::string& output);
+using importer = suite_import (*)(const std::string& path, const std::string& output,
+                                  const data_set_options& how);
 
-std::string words_of(const suite_import_task& one) {
+std::string words_of(const suite_import_task& one, bool with_solutions) {
   std::string text = format::one_line(one.name) + ": ";
   if (one.folder.empty()) {
     text += "not imported\n";
@@ -36,15 +37,21 @@ std::string words_of(const suite_import_task& one) {
     text += fmt::format("draft, {}\n", format::counted(one.cases, "test case"));
   } else if (one.draft) {
     text += fmt::format("draft: {}\n", format::one_line(one.problem));
-  } else if (one.seconds > 0) {
+  } else if (!with_solutions) {
     text += fmt::format("{}\n", format::counted(one.workloads, "workload"));
-    if (!one.accepted.empty())
-      text += fmt::format("  FLAGGED: the tolerance accepts these wrong outputs: {}\n",
-                          fmt::join(one.accepted, ", "));
   } else {
     text += fmt::format("{}, {}\n", format::counted(one.workloads, "workload"),
                         format::counted(one.solutions, "solution"));
   }
+  if (!one.accepted.empty())
+    text += fmt::format("  FLAGGED: the tolerance accepts these wrong outputs: {}\n",
+                        fmt::join(one.accepted, ", "));
+  if (!one.tested_with.empty())
+    text += fmt::format("  the tolerance was tested with smaller sizes: {}\n", one.tested_with);
+  if (!one.untested.empty())
+    text +=
+        fmt::format("  the tolerance was not tested: {}; kevo task check --device cuda tests it on a GPU\n",
+                    format::one_line(one.untested));
   for (const auto& note : one.notes) text += "  " + format::one_line(note) + '\n';
   return text;
 }
@@ -62,6 +69,10 @@ boost::json::object object_of(const suite_import_task& one) {
           {"tolerance", one.tolerance},
           {"accepted", boost::json::value_from(one.accepted)},
           {"checked", one.checked},
+          {"tested_with",
+           one.tested_with.empty() ? boost::json::value(nullptr) : boost::json::value(one.tested_with)},
+          {"untested",
+           one.untested.empty() ? boost::json::value(nullptr) : boost::json::value(as_utf8(one.untested))},
           {"seconds", one.seconds},
           {"notes", std::move(notes)}};
 }
@@ -72,6 +83,7 @@ void print(const suite_import& made, const invocation& shared) {
                format::printable(made.output));
     if (made.drafts() > 0)
       fmt::print("{}, which a person has to complete\n", format::counted(made.drafts(), "draft"));
+    if (!made.untested.empty()) fmt::print("no tolerance was tested: {}\n", format::one_line(made.untested));
     if (!made.suite_file.empty()) fmt::print("suite: {}\n", format::printable(made.suite_file));
     return;
   }
@@ -83,20 +95,54 @@ void print(const suite_import& made, const invocation& shared) {
                                                            : boost::json::value(made.suite_file)},
                          {"imported", made.imported() - made.drafts()},
                          {"drafts", made.drafts()},
+                         {"untested", made.untested.empty() ? boost::json::value(nullptr)
+                                                            : boost::json::value(as_utf8(made.untested))},
                          {"tasks", std::move(tasks)}}));
+}
+
+/// How the tolerances of tasks are tested.
+template <class Options>
+void add_test_options(CLI::App& verb, const std::shared_ptr<Options>& how, bool& unchecked) {
+  verb.add_option("--python", how->python,
+                  "A Python that has PyTorch, or a folder of packages (default: searched for)");
+  verb.add_option("--device", how->device,
+                  "Where the tolerance of each task is tested: cpu or cuda (default: cpu)")
+      ->check(CLI::IsMember({"cpu", "cuda"}));
+  verb.add_flag("--no-check", unchecked, "Do not test the tolerance of each task with controls");
+}
+
+/// Each problem is printed as soon as it is finished, unless the output is JSON.
+template <class Options>
+void print_each(Options& how, const invocation& shared, bool with_solutions) {
+  if (shared.json) return;
+  how.done = [with_solutions](const suite_import_task& one) {
+    fmt::print("{}", words_of(one, with_solutions));
+    std::fflush(stdout);
+  };
 }
 
 void add_suite(CLI::App& import, invocation& shared, const char* name, const char* what, importer run) {
   auto* verb = import.add_subcommand(name, what);
   auto words = std::make_shared<import_words>();
+  auto how = std::make_shared<data_set_options>();
+  auto unchecked = std::make_shared<bool>(false);
   verb->add_option("path", words->path, "Your copy of the suite")->required();
   verb->add_option("-o,--output", words->output, "Folder in which each task gets a folder")->required();
+  add_test_options(*verb, how, *unchecked);
+  verb->add_option(
+          "--seconds", how->seconds,
+          "Longest time of a test; what takes longer is tried once more with smaller sizes (default: 120)")
+      ->check(CLI::PositiveNumber);
+  verb->add_option(
+          "-j,--jobs", how->jobs,
+          "Number of tasks that are tested at the same time (default: one per processor core, as far as "
+          "there are 6 GiB of memory for each)")
+      ->check(CLI::PositiveNumber);
   add_json_flag(*verb, shared);
-  verb->callback([words, run, &shared] {
-    const suite_import made = run(words->path, words->output);
-    if (!shared.json) {
-      for (const auto& one : made.tasks) fmt::print("{}", words_of(one));
-    }
+  verb->callback([words, how, unchecked, run, &shared] {
+    how->check = !*unchecked;
+    print_each(*how, shared, true);
+    const suite_import made = run(words->path, words->output, *how);
     print(made, shared);
     if (made.imported() == 0) shared.exit_code = 2;
   });
@@ -114,25 +160,15 @@ void add_tested_suite(CLI::App& import, invocation& shared, const char* name, co
   verb->add_option("path", words->path, "Your copy of the suite: the folder with its Python files")
       ->required();
   verb->add_option("-o,--output", words->output, "Folder in which each task gets a folder")->required();
-  verb->add_option("--python", how->python,
-                   "A Python that has PyTorch, or a folder of packages (default: searched for)");
+  add_test_options(*verb, how, *unchecked);
   verb->add_option("--seconds", how->seconds,
                    "Processor time for executing the test of a problem (default: 60)")
       ->check(CLI::PositiveNumber);
-  verb->add_option("--device", how->device,
-                   "Where the tolerance of each task is tested: cpu or cuda (default: cpu)")
-      ->check(CLI::IsMember({"cpu", "cuda"}));
-  verb->add_flag("--no-check", *unchecked, "Do not test the tolerance of each task with controls");
   verb->add_flag("--drafts", how->drafts, "Only split the files; execute nothing, and write drafts of tasks");
   add_json_flag(*verb, shared);
   verb->callback([words, how, unchecked, run, &shared] {
     how->check = !*unchecked;
-    if (!shared.json) {
-      how->done = [](const suite_import_task& one) {
-        fmt::print("{}", words_of(one));
-        std::fflush(stdout);
-      };
-    }
+    print_each(*how, shared, false);
     const suite_import made = run(words->path, words->output, *how);
     print(made, shared);
     if (made.imported() == 0) shared.exit_code = 2;

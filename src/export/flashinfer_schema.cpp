@@ -13,6 +13,7 @@
 #include <kevo/error.hpp>
 #include <kevo/task_extents.hpp>
 
+#include "fitness/oracle/input_maker.hpp"
 #include "src/base/text/utf8.hpp"
 
 namespace kevo::flashinfer {
@@ -192,6 +193,7 @@ json::object definition_of(const task& t) {
   o["inputs"] = tensors(t, t.inputs);
   o["outputs"] = tensors(t, t.outputs);
   o["reference"] = python_reference(t);
+  if (const auto name = input_function_of(t); !name.empty()) o["custom_inputs_entrypoint"] = name;
   json::array constraints;
   for (const auto& c : t.constraints) {
     if (const auto python = python_expression(c.text())) constraints.push_back(json::value(*python));
@@ -284,7 +286,8 @@ json::object workload_of(const task& t, const workload& w) {
       inputs[in.name] =
           json::object{{"type", "safetensors"}, {"path", contents_path(t, w)}, {"tensor_key", in.name}};
     } else {
-      inputs[in.name] = json::object{{"type", "random"}};
+      const bool made = given != w.inputs.end() && given->second.kind == "custom";
+      inputs[in.name] = json::object{{"type", made ? "custom" : "random"}};
     }
   }
   return {{"axes", std::move(axes)}, {"inputs", std::move(inputs)}, {"uuid", w.uuid}};

@@ -1,9 +1,14 @@
 #include "src/import/data_set_import.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -15,11 +20,14 @@
 #include <kevo/error.hpp>
 #include <kevo/load_task.hpp>
 
+#include "fitness/machine/available_memory.hpp"
+#include "fitness/machine/core_plan.hpp"
 #include "src/base/json/exact_parse.hpp"
 #include "src/base/settings/json.hpp"
 #include "src/base/text/counted.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/base/text/utf8.hpp"
+#include "src/import/data_set_check.hpp"
 #include "src/import/output_tasks.hpp"
 #include "src/import/solution_program.hpp"
 #include "src/task/task_loader.hpp"
@@ -81,13 +89,30 @@ void drop_nulls(json::object& o) {
   for (const auto& key : gone) o.erase(key);
 }
 
+/// The function that makes inputs is told the computed axes, too, which kevo's tasks do not have.
+/// @param computed what Python computes them from
+void tell_computed_axes(json::object& definition, const std::map<std::string, std::string>& computed) {
+  const std::string function = text_of(definition, "custom_inputs_entrypoint");
+  std::string text = text_of(definition, "reference");
+  if (function.empty() || computed.empty() || text.find("def " + function) == std::string::npos) return;
+  text += "\n\n# By kevo import: axes that are computed from others.\ndef kevo_make_inputs(axes, device):\n";
+  text += "    axes = dict(axes)\n";
+  for (const auto& [name, expression] : computed) {
+    text += fmt::format("    axes[{}] = eval({}, {{}}, axes)\n", json::serialize(json::value(name)),
+                        json::serialize(json::value(expression)));
+  }
+  text += "    return " + function + "(axes, device)\n";
+  definition["reference"] = text;
+  definition["custom_inputs_entrypoint"] = "kevo_make_inputs";
+}
+
 /// SOL-ExecBench's axes that are computed from others become expressions in the shapes that name them, which
 /// kevo's tasks may hold. Both divide `//` towards minus infinity, which kevo writes `/`.
 /// @throws kevo::error (input) for operators that kevo does not have
 void replace_computed_axes(json::object& definition) {
   auto* axes = definition.if_contains("axes");
   if (axes == nullptr || !axes->is_object()) return;
-  std::map<std::string, std::string> computed;
+  std::map<std::string, std::string> computed, given_axes;
   for (const auto& [key, axis] : axes->as_object()) {
     if (!axis.is_object() || text_of(axis.as_object(), "type") != "expr") continue;
     const std::string given = text_of(axis.as_object(), "expression");
@@ -104,8 +129,10 @@ void replace_computed_axes(json::object& definition) {
       if (given[i] == '/') ++i;
     }
     computed[std::string(key)] = text;
+    given_axes[std::string(key)] = given;
   }
   for (const auto& [name, text] : computed) axes->as_object().erase(name);
+  tell_computed_axes(definition, given_axes);
   for (const char* kind : {"inputs", "outputs"}) {
     auto* tensors = definition.if_contains(kind);
     if (tensors == nullptr || !tensors->is_object()) continue;
@@ -302,13 +329,57 @@ suite_import_task import_entry(const data_set_entry& entry, const std::string& o
   return made;
 }
 
+// A test holds inputs and results of a few calls in some processes.
+std::size_t jobs_of(const data_set_options& how, std::size_t tasks) {
+  constexpr std::uint64_t bytes_per_job = std::uint64_t{6} << 30U;
+  std::uint64_t jobs = how.jobs > 0 ? static_cast<std::uint64_t>(how.jobs) : physical_cores().size();
+  if (const auto memory = available_memory(); how.jobs <= 0 && memory)
+    jobs = std::min<std::uint64_t>(jobs, static_cast<std::uint64_t>(*memory) / bytes_per_job);
+  if (how.jobs <= 0 && how.device != "cpu") jobs = 1;
+  return std::clamp<std::uint64_t>(jobs, 1, std::max<std::size_t>(tasks, 1));
+}
+
+/// Tests the tolerances of all tasks, some at the same time.
+void check_tasks(suite_import& report, const data_set_options& how) {
+  std::optional<data_set_checker> checker;
+  if (how.check && report.imported() > 0) {
+    try {
+      checker.emplace(how);
+    } catch (const error& missing) {
+      if (missing.code() != error_code::environment) throw;
+      report.untested = missing.message();
+    }
+  }
+  std::atomic<std::size_t> next = 0;
+  std::mutex telling;
+  const auto work = [&] {
+    try {
+      for (std::size_t i = next++; i < report.tasks.size(); i = next++) {
+        auto& one = report.tasks[i];
+        if (checker && !one.folder.empty()) checker->check(one);
+        const std::scoped_lock lock(telling);
+        if (how.done) how.done(one);
+      }
+    } catch (...) {
+      next = report.tasks.size();  // the others finish what they have begun
+      throw;
+    }
+  };
+  std::vector<std::future<void>> others;
+  for (std::size_t i = 1; checker && i < jobs_of(how, report.tasks.size()); ++i)
+    others.push_back(std::async(std::launch::async, work));
+  work();
+  for (auto& one : others) one.get();
+}
+
 suite_import import_entries(const std::string& suite, const std::vector<data_set_entry>& entries,
-                            const std::string& output) {
+                            const std::string& output, const data_set_options& how) {
   open_output(output);
   suite_import report{.suite = suite, .output = output, .suite_file = {}, .tasks = {}};
   std::set<std::string> taken;
   for (const auto& entry : entries) report.tasks.push_back(import_entry(entry, output, taken));
   write_suite(report, "task.json");
+  check_tasks(report, how);
   return report;
 }
 
@@ -330,7 +401,8 @@ std::map<std::string, std::vector<fs::path>> solutions_by_definition(const fs::p
 
 }  // namespace
 
-suite_import import_flashinfer(const std::string& path, const std::string& output) {
+suite_import import_flashinfer(const std::string& path, const std::string& output,
+                               const data_set_options& how) {
   std::error_code unreadable;
   std::vector<data_set_entry> entries;
   const bool single = fs::is_regular_file(path, unreadable);
@@ -360,10 +432,10 @@ suite_import import_flashinfer(const std::string& path, const std::string& outpu
          .workloads = {root / "workloads" / beside, root / "workloads" / beside.filename(), next_to},
          .solutions = own == solutions.end() ? std::vector<fs::path>() : own->second});
   }
-  return import_entries("flashinfer", entries, output);
+  return import_entries("flashinfer", entries, output, how);
 }
 
-suite_import import_sol(const std::string& path, const std::string& output) {
+suite_import import_sol(const std::string& path, const std::string& output, const data_set_options& how) {
   std::vector<data_set_entry> entries;
   for (const auto& file : files_below(path, ".json")) {
     if (file.filename() != "definition.json") continue;
@@ -380,7 +452,7 @@ suite_import import_sol(const std::string& path, const std::string& output) {
     throw error(error_code::input, "this folder contains no definition.json", {.file = path, .key = {}},
                 "give a folder with problems of SOL-ExecBench, each with definition.json and workload.jsonl");
   }
-  return import_entries("sol", entries, output);
+  return import_entries("sol", entries, output, how);
 }
 
 }  // namespace kevo

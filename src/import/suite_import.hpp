@@ -19,6 +19,8 @@ struct suite_import_task {
   double tolerance = 0;  ///< of a task whose test was executed: relative, the widest of its outputs; 0: exact
   std::vector<std::string> accepted;  ///< wrong outputs (controls) that its tolerance accepts
   bool checked = false;               ///< whether its tolerance was tested
+  std::string tested_with{};          ///< sizes with which it was, where these are smaller than the suite's
+  std::string untested{};             ///< why it was not. Untrusted text
   double seconds = 0;                 ///< that it took
   /// Why it was not imported, or what of it: one sentence each. Untrusted text.
   std::vector<std::string> notes;
@@ -29,6 +31,7 @@ struct suite_import {
   std::string output;      ///< folder of the tasks
   std::string suite_file;  ///< for `kevo bench`; empty if no task was imported
   std::vector<suite_import_task> tasks;
+  std::string untested{};  ///< why no tolerance was tested, where it is one reason for all tasks
   std::size_t imported() const;
   std::size_t drafts() const;
 };

@@ -31,11 +31,15 @@ void decode_inputs(settings& one, const task& t, const workload_context& context
     settings input = inputs.child(name);
     workload_input recipe;
     const auto* type = input.raw().find("type");
-    if (type != nullptr && type->text == "custom") {
-      not_supported_yet(input, "type", "an input of type " + type->text);
+    if (type != nullptr && type->text == "custom" && !context.makes_inputs) {
+      input.fail("type", "the task names no function that makes inputs",
+                 "name a function of a reference in Python: custom_inputs_entrypoint: make_inputs");
     }
-    recipe.kind = input.text("type", {.doc = "kind of the input",
-                                      .one_of = {"random", "scalar", "npy", "safetensors", "matrix_market"}});
+    recipe.kind =
+        input.text("type", {.doc = "kind of the input",
+                            .one_of = {"random", "scalar", "npy", "safetensors", "matrix_market", "custom"}});
+    if (recipe.kind == "custom" && found->scalar)
+      input.fail("type", "'" + name + "' is a scalar: a function makes tensors only", "give it a value");
     if (is_file_type(recipe.kind)) {
       if (found->scalar)
         input.fail("type", "'" + name + "' is a scalar: it needs a value",

@@ -29,6 +29,7 @@ struct workload_context {
   /// Whether each input that is kept as it is in a file needs a generator (FlashInfer's Definitions have
   /// none).
   bool strict = true;
+  bool makes_inputs = false;  ///< whether the reference has a function that makes inputs (type custom)
 };
 
 /// A workload of a task whose axes, tensors, constraints, tolerances and cost are decoded.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <boost/json.hpp>
 #include <fmt/format.h>
 
 #include <kevo/detail/nearest.hpp>
@@ -29,6 +30,7 @@
 namespace kevo {
 namespace {
 
+namespace json = boost::json;
 using namespace task_decoding;  // NOLINT(google-build-using-namespace): the other half of this decoder
 
 constexpr std::array computation = {"axes", "inputs", "outputs", "reference", "workloads"};
@@ -55,7 +57,7 @@ class decoder {
     task_.description =
         reader_.text("description", {.def = "", .doc = "description, shown to people and to operators"});
     task_.tags = reader_.texts("tags", {.doc = "keywords for finding the task"}, std::vector<std::string>{});
-    for (const std::string key : {"check", "custom_inputs_entrypoint", "rng_seed"}) {
+    for (const std::string key : {"check", "rng_seed"}) {
       if (reader_.has(key)) not_supported_yet(reader_, key);
     }
     decode_definitions();
@@ -75,6 +77,7 @@ class decoder {
       context_.generated.insert(name);
     }
     if (computes) decode_reference();
+    decode_input_function();
     decode_tolerance();
     decode_cost();
     if (computes) decode_workloads();
@@ -181,6 +184,27 @@ class decoder {
         "language", {.def = "cpp", .doc = "language of the reference", .one_of = {"cpp", "cuda", "python"}});
     task_.reference = reference_source{language, read_source(one, language)};
     if (language == "python") decode_python_reference(one);
+  }
+
+  /// A function of the reference's text that makes inputs: SOL-ExecBench's.
+  void decode_input_function() {
+    const auto given = reader_.optional<std::string>(
+        "custom_inputs_entrypoint",
+        {.doc = "language python: function of the reference that makes inputs of type custom"});
+    if (!given) return;
+    const std::string& name = *given;
+    check_identifier(name, reader_.place("custom_inputs_entrypoint"), "a function");
+    if (!task_.reference || task_.reference->language != "python")
+      reader_.fail("custom_inputs_entrypoint", "only a reference in Python can make inputs");
+    auto& reference = *task_.reference;
+    if (reference.source.text().find("def " + name) == std::string_view::npos)
+      reader_.fail("custom_inputs_entrypoint", "the reference does not define '" + name + "'");
+    // The name belongs to what the content id of the task is made of.
+    if (reference.form.empty()) reference.form = "function", reference.entry = "run";
+    json::object init = reference.init.empty() ? json::object() : json::parse(reference.init).as_object();
+    init["custom_inputs_entrypoint"] = name;
+    reference.init = json::serialize(init);
+    context_.makes_inputs = true;
   }
 
   void decode_python_reference(settings& one) {

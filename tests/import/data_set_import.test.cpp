@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 
 #include <doctest/doctest.h>
 
 #include <kevo/error.hpp>
+#include <kevo/expression.hpp>
 #include <kevo/load_task.hpp>
 #include <kevo/task_extents.hpp>
 
+#include "src/import/data_set_check.hpp"
 #include "src/suite/suite_plan.hpp"
 #include "tests/support/shell.hpp"
 
@@ -51,6 +54,14 @@ std::string solution(const std::string& name, const std::string& spec, const std
          R"(, "sources": )" + sources + "}";
 }
 
+// References are not executed here (data_set_check.test.cpp).
+suite_import imported_flashinfer(const std::string& path, const std::string& output) {
+  return import_flashinfer(path, output, {.check = false});
+}
+suite_import imported_sol(const std::string& path, const std::string& output) {
+  return import_sol(path, output, {.check = false});
+}
+
 bool says(const std::vector<std::string>& notes, const std::string& text) {
   return std::any_of(notes.begin(), notes.end(),
                      [&](const std::string& note) { return note.find(text) != std::string::npos; });
@@ -86,13 +97,13 @@ TEST_CASE("flashinfer: definitions, workloads with contents, and solutions becom
       folder / "set/solutions/me/scale/row_scale/cpp.json",
       solution("built", R"({"language": "cpp", "target_hardware": ["cpu"], "entry_point": "a.cpp::run"})",
                R"([{"path": "a.cpp", "content": "x"}])"));
-  const auto report = import_flashinfer((folder / "set").string(), (folder / "tasks").string());
+  const auto report = imported_flashinfer((folder / "set").string(), (folder / "tasks").string());
   REQUIRE(report.tasks.size() == 1);
   const auto& made = report.tasks.front();
   CHECK(made.name == "row_scale");
   CHECK(made.workloads == 2);
   CHECK(made.solutions == 2);
-  CHECK(says(made.notes, "custom"));
+  CHECK(says(made.notes, "names no function that makes inputs"));
   CHECK(says(made.notes, "outside the data set"));
   CHECK(says(made.notes, "no file 'blob/none'"));
   CHECK(says(made.notes, "'tilelang'"));
@@ -123,14 +134,14 @@ TEST_CASE("flashinfer: definitions, workloads with contents, and solutions becom
 
   // Again, after the data set has changed: what is gone is gone.
   fs::remove_all(folder / "set/solutions");
-  CHECK(import_flashinfer((folder / "set").string(), (folder / "tasks").string()).tasks.front().solutions ==
+  CHECK(imported_flashinfer((folder / "set").string(), (folder / "tasks").string()).tasks.front().solutions ==
         0);
   CHECK(!fs::exists(folder / "tasks/row_scale/solutions"));
   // A Definition alone finds the rest of its data set.
-  CHECK(
-      import_flashinfer((folder / "set/definitions/scale/row_scale.json").string(), (folder / "one").string())
-          .tasks.front()
-          .workloads == 2);
+  CHECK(imported_flashinfer((folder / "set/definitions/scale/row_scale.json").string(),
+                            (folder / "one").string())
+            .tasks.front()
+            .workloads == 2);
 }
 
 TEST_CASE("a Definition that cannot be imported says why, and the others are imported") {
@@ -140,7 +151,7 @@ TEST_CASE("a Definition that cannot be imported says why, and the others are imp
   shell::write_file(folder / "set/definitions/lonely.json", R"({"name": "lonely"})");
   shell::write_file(folder / "set/workloads/row_scale.jsonl",
                     workload_line("w", R"({"type": "random"})") + "\n");
-  const auto report = import_flashinfer((folder / "set").string(), (folder / "tasks").string());
+  const auto report = imported_flashinfer((folder / "set").string(), (folder / "tasks").string());
   REQUIRE(report.tasks.size() == 3);
   CHECK(report.imported() == 1);
   CHECK(says(report.tasks[0].notes, "broken.json:2"));
@@ -149,9 +160,9 @@ TEST_CASE("a Definition that cannot be imported says why, and the others are imp
   CHECK(!fs::exists(folder / "tasks/broken"));
 
   shell::write_file(folder / "mine/important.txt", "mine");
-  CHECK_THROWS_WITH_AS(import_flashinfer((folder / "set").string(), (folder / "mine").string()),
+  CHECK_THROWS_WITH_AS(imported_flashinfer((folder / "set").string(), (folder / "mine").string()),
                        doctest::Contains("not from an import"), error);
-  CHECK_THROWS_WITH_AS(import_flashinfer((folder / "mine").string(), (folder / "out").string()),
+  CHECK_THROWS_WITH_AS(imported_flashinfer((folder / "mine").string(), (folder / "out").string()),
                        doctest::Contains("no definitions"), error);
 }
 
@@ -171,7 +182,7 @@ TEST_CASE(
   put("data/one", "N // 2 + M % 2");
   put("data/two", "N // 2");
   put("data/wrong", "N / 2");
-  const auto report = import_sol((folder / "data").string(), (folder / "tasks").string());
+  const auto report = imported_sol((folder / "data").string(), (folder / "tasks").string());
   REQUIRE(report.tasks.size() == 3);
   CHECK(report.imported() == 2);
   CHECK(says(report.tasks[2].notes, "'half' is computed by 'N / 2'"));
@@ -198,7 +209,7 @@ TEST_CASE("sol: problems in folders, nulls, tolerances per workload and lists of
   shell::write_file(folder / "data/L1/row_scale/solution_parts.json",
                     solution("parts", R"({"languages": ["triton"], "entry_point": "k.py::run"})",
                              R"([{"path": "k.py", "content": "x"}, {"path": "l.py", "content": "y"}])"));
-  const auto report = import_sol((folder / "data").string(), (folder / "tasks").string());
+  const auto report = imported_sol((folder / "data").string(), (folder / "tasks").string());
   REQUIRE(report.imported() == 1);
   const auto& made = report.tasks.front();
   CHECK(made.workloads == 2);
@@ -211,6 +222,55 @@ TEST_CASE("sol: problems in folders, nulls, tolerances per workload and lists of
   CHECK(tolerance_for(t, t.workloads[1], "B").required_matched_ratio == 1);
   CHECK(shell::read_file(folder / "tasks/row_scale/solutions/plain.py").find("\nrun = go\n") !=
         std::string::npos);
-  CHECK_THROWS_AS(import_sol((folder / "tasks/row_scale/solutions").string(), (folder / "x").string()),
+  CHECK_THROWS_AS(imported_sol((folder / "tasks/row_scale/solutions").string(), (folder / "x").string()),
                   error);
+}
+
+TEST_CASE("sol: a function of the reference makes inputs, and is told the computed axes, too") {
+  const shell::scratch folder;
+  std::string text = definition;
+  text.replace(text.find("\"custom_inputs_entrypoint\": null"), 32,
+               "\"custom_inputs_entrypoint\": \"make_inputs\"");
+  text.replace(text.find("\"N\": {"), 0, "\"half\": {\"type\": \"expr\", \"expression\": \"N // 2\"}, ");
+  text.replace(text.find("def run"), 0, "def make_inputs(axes_and_scalars, device):\\n    return {}\\n\\n");
+  shell::write_file(folder / "data/definition.json", text);
+  shell::write_file(folder / "data/workload.jsonl", workload_line("a", R"({"type": "custom"})") + "\n");
+  const auto report = imported_sol((folder / "data").string(), (folder / "tasks").string());
+  REQUIRE(report.imported() == 1);
+  const task t = load_task((folder / "tasks/row_scale/task.json").string());
+  CHECK(t.workloads.front().inputs.at("index").kind == "custom");
+  CHECK(t.reference->init.find("kevo_make_inputs") != std::string::npos);
+  const auto reference = std::string(t.reference->source.text());
+  CHECK_MESSAGE(reference.find("axes[\"half\"] = eval(\"N // 2\", {}, axes)") != std::string::npos,
+                reference);
+  CHECK(reference.find("return make_inputs(axes, device)") != std::string::npos);
+
+  text.replace(text.find("\"make_inputs\""), 13, "\"makes_none\"");
+  shell::write_file(folder / "data/definition.json", text);
+  const auto without = imported_sol((folder / "data").string(), (folder / "tasks").string());
+  CHECK(without.imported() == 0);
+}
+
+TEST_CASE("a workload is reduced for a test, but for contents from files and constraints") {
+  task t;
+  t.axes = {{"rows", std::nullopt, ""}, {"columns", std::nullopt, ""}, {"same", std::nullopt, ""}};
+  t.inputs = {{"x", {"rows", "columns"}, false, "float32", {}, ""},
+              {"z", {"same"}, false, "float32", {}, ""}};
+  t.outputs = {{"y", {"rows"}, false, "float32", {}, ""}};
+  workload w;
+  w.axes = {{"rows", 1000}, {"columns", 4096}, {"same", 20}};
+  const auto small = importing::reduced_workload(t, w, 1e5);
+  CHECK(small.axes.at("rows") * small.axes.at("columns") <= 1e5);
+  CHECK(small.axes.at("rows") >= 8);
+  CHECK(small.axes.at("columns") >= 8);
+  CHECK(small.axes.at("same") == 20);  // does not matter
+  CHECK(importing::reduced_workload(t, w, 1e9).axes == w.axes);
+  CHECK(importing::reduced_workload(t, w, 1).axes.at("rows") >= 8);
+
+  t.constraints = {expression::parse("columns == 4096")};
+  CHECK(importing::reduced_workload(t, w, 1e5).axes.at("columns") == 4096);
+
+  w.inputs["z"].kind = "file";
+  w.inputs["z"].contents = std::make_shared<const tensor_contents>();
+  CHECK(importing::reduced_workload(t, w, 1e5).axes == w.axes);
 }

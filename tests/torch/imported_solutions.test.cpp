@@ -81,7 +81,8 @@ std::map<std::string, kevo::evaluation> judged(const shell::scratch& folder) {
   shell::write_file(folder / "set/definitions/scaled_rows.json", definition);
   shell::write_file(folder / "set/workloads/scaled_rows.jsonl", workloads);
   shell::write_file(folder / "set/blob/bias.safetensors", stored_bias());
-  const auto report = kevo::import_flashinfer((folder / "set").string(), (folder / "tasks").string());
+  const auto report =
+      kevo::import_flashinfer((folder / "set").string(), (folder / "tasks").string(), {.check = false});
   REQUIRE(report.imported() == 1);
   REQUIRE(report.tasks.front().workloads == 2);
   for (const auto& note : report.tasks.front().notes) MESSAGE(note);

@@ -24,7 +24,7 @@ using cuda::gpu_bench;
 using cuda::program_runner;
 
 constexpr const char* protocol_name = "cuda 9";
-constexpr const char* python_protocol_name = "torch 3, cuda 9";
+constexpr const char* python_protocol_name = "torch 4, cuda 9";
 
 // Programs of PyTorch have a history of their own.
 const char* protocol_of(const task& t) {

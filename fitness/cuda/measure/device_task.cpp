@@ -89,12 +89,15 @@ device_output rule_of(const task& t, const workload& w, const tensor& output, st
 // What the device's process does not draw, it must not be asked for.
 void require_drawable(const task& t, const workload& w, const tensor& input, const generator& recipe) {
   const auto given = w.inputs.find(input.name);
-  const bool file = given != w.inputs.end() && given->second.contents;
+  const bool made = given != w.inputs.end() && given->second.kind == "custom";
+  const bool file = made || (given != w.inputs.end() && given->second.contents);
   constexpr std::array known = {"normal", "uniform", "integers", "permutation", "offsets"};
   if (!file && std::find(known.begin(), known.end(), recipe.kind) != known.end()) return;
   throw error(error_code::input,
               fmt::format("the CUDA backend does not support {} yet: input '{}' of workload '{}'",
-                          file ? std::string("inputs from files") : "the generator " + recipe.kind,
+                          made   ? std::string("inputs that Python makes")
+                          : file ? std::string("inputs from files")
+                                 : "the generator " + recipe.kind,
                           input.name, w.uuid),
               {.file = t.file, .key = file ? "workloads" : "generate"},
               "use normal, uniform, integers, permutation or offsets");
