@@ -158,9 +158,9 @@ class run_history {
 
   /// The champion; without one the candidate of the best score; nothing while none is valid.
   std::optional<candidate_id> best() const;
-  /// A candidate that was confirmed and is not champion, although the interval of its latest confirmation lies
-  /// above that of the champion: whether it is faster is undecided. Of several the one with the highest lower
-  /// end; nothing if there is none. O(n) for n candidates.
+  /// A candidate that was confirmed and is not champion, although the interval of its latest confirmation
+  /// lies above that of the champion: whether it is faster is undecided. Of several the one with the highest
+  /// lower end; nothing if there is none. O(n) for n candidates.
   std::optional<candidate_id> better_undecided() const;
   /// The figures with which a candidate was crowned last; null if it never was, or if it was found invalid
   /// since. (A champion that keeps its place although it failed has a verdict that says so.)

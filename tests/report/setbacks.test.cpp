@@ -163,7 +163,7 @@ TEST_CASE("a program whose interval lies above that of the champion is told of, 
   REQUIRE(setbacks_of(content).size() == 1);
   CHECK(
       setbacks_of(content).front() ==
-      "a better program is undecided: #2 reached 1.300x [1.290, 1.310] in its latest confirmation, and that "
+      "a better program is undecided: #2 reached 1.300x [1.290 - 1.310] in its latest confirmation, and that "
       "interval lies above the champion's");
   CHECK(content.history.better_undecided() == 2);
 
