@@ -17,6 +17,9 @@ constexpr double turn_calls = 12;   // in a turn
 constexpr double most_rounds = 10;  // in a block
 constexpr double long_ns = 20e6;    // a call of which one in a block is enough: more pairs say more
 
+// A worker that is awake has calls of less than 0.1 ms (session.cpp); what is known of a call is rough.
+constexpr double longest_surely_awake_ns = 70e3;
+
 constexpr double most_processes = 6;   // of the candidate in a block with a slow baseline
 constexpr double share_of_slow = 0.3;  // of the time of a slow baseline that these may take
 
@@ -49,7 +52,10 @@ pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t c
   double candidate_calls = count(candidate_ns);
   double baseline_calls = count(baseline_ns);
   // Nearly equal programs are treated exactly alike.
-  if (slower < 2 * faster) candidate_calls = baseline_calls = std::max(candidate_calls, baseline_calls);
+  if (slower < 2 * faster) {
+    candidate_calls = baseline_calls = std::max(candidate_calls, baseline_calls);
+    plan.from_rest = slower > longest_surely_awake_ns;
+  }
   plan.candidate_calls = static_cast<int>(candidate_calls);
   plan.baseline_calls = static_cast<int>(baseline_calls);
   // Of each round a process is given two turns of contents that it has not seen.
@@ -169,6 +175,9 @@ void paired_timer::begin_processes() {
   load_failure_ = candidate_first ? first_failure : second_failure;
   if (const auto& failure = candidate_first ? second_failure : first_failure)
     trusted_failed("baseline", *failure);
+  if (!plan_.from_rest || load_failure_) return;
+  candidate_->begin_from_rest();
+  baseline_->begin_from_rest();
 }
 
 // One turn: adds what its calls took.
@@ -185,10 +194,17 @@ std::optional<call_failure> paired_timer::read(runner& program, contents_of_call
     if (time.failure) return *time.failure;
     (time.disturbed ? times.disturbed : times.quiet).push_back(time.whole_ns - cost);
     if (time.accounted && !time.disturbed) times.beside.push_back(time.beside_ns);
-    if (time.late || !time.disturbed) times.all.push_back(time.whole_ns + time.beside_ns - cost);
+    if (time.late || !time.disturbed)
+      (time.late ? times.late : times.whole).push_back(time.whole_ns + time.beside_ns - cost);
   }
   program.settle();
   return std::nullopt;
+}
+
+std::vector<double> paired_timer::readings::comparable_with(const readings& other) const {
+  auto times = whole;
+  if (from_rest() == other.from_rest()) times.insert(times.end(), late.begin(), late.end());
+  return times;
 }
 
 // The time per call in nanoseconds, at least the resolution. Where the controller lost its processor its
@@ -249,7 +265,7 @@ double paired_timer::worked_beside(const readings& candidate, const readings& ba
 void paired_timer::add_pair(const readings& candidate, const readings& baseline, double candidate_ns,
                             double uneven_ns) {
   even_.push_back(candidate_ns + worked_beside(candidate, baseline, candidate_ns));
-  const double usual_ns = usual_excess(baseline.all, candidate_ns);
+  const double usual_ns = usual_excess(baseline.comparable_with(candidate), candidate_ns);
   uneven_.push_back(uneven_ns - usual_ns);
   usually_uneven_.push_back(usual_ns);
   pairs_.push_back({0, settled(baseline)});
@@ -273,7 +289,7 @@ std::optional<call_failure> paired_timer::block_of_processes() {
   readings baseline;
   readings all;  // of the candidate's processes
   std::vector<double> times;
-  std::vector<double> uneven;
+  std::vector<readings> each;
   for (int turn = 0; turn <= plan_.candidate_processes; ++turn) {
     const bool slow = turn == turn_of_baseline;
     runner& program = slow ? *baseline_ : *candidate_;
@@ -295,10 +311,12 @@ std::optional<call_failure> paired_timer::block_of_processes() {
       all.quiet.insert(all.quiet.end(), candidate.quiet.begin(), candidate.quiet.end());
       all.disturbed.insert(all.disturbed.end(), candidate.disturbed.begin(), candidate.disturbed.end());
       all.beside.insert(all.beside.end(), candidate.beside.begin(), candidate.beside.end());
-      uneven.push_back(excess_of_mean(candidate.all));
+      each.push_back(std::move(candidate));
     }
     program.restart();
   }
+  std::vector<double> uneven;
+  for (const auto& one : each) uneven.push_back(excess_of_mean(one.comparable_with(baseline)));
   add_pair(all, baseline, pseudo_median(times), median(uneven));
   return std::nullopt;
 }
@@ -331,7 +349,7 @@ std::optional<call_failure> paired_timer::block_of_turns() {
       }
     }
   }
-  add_pair(candidate, baseline, settled(candidate), excess_of_mean(candidate.all));
+  add_pair(candidate, baseline, settled(candidate), excess_of_mean(candidate.comparable_with(baseline)));
   return std::nullopt;
 }
 

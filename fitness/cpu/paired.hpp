@@ -25,6 +25,9 @@ struct pairing_plan {
   bool half = false;  ///< two turns instead of four
   /// So many processes of the candidate have a turn for the one of a slow baseline.
   int candidate_processes = 1;
+  /// Delivered calls of both programs begin with a sleep, because a call of one of them may be too long for a
+  /// worker that is awake: nearly equal programs are timed alike.
+  bool from_rest = false;
   double pair_ns = 0;   ///< what all of this takes, starting the processes included; roughly
   int pacer_calls = 8;  ///< after the first block: of a long call, what waking up costs is a small part
 };
@@ -114,8 +117,13 @@ class paired_timer {
     std::vector<double> quiet;
     std::vector<double> disturbed;
     std::vector<double> beside;  ///< `call_time::beside_ns`
-    /// With `beside_ns`, of all calls but those in which the controller was disturbed.
-    std::vector<double> all;
+    std::vector<double> whole;   ///< with `beside_ns`, of calls that were not disturbed
+    std::vector<double> late;    ///< with `beside_ns`, of calls that the worker itself made late
+    /// Whether calls began with a sleep, so that none of them can be late.
+    bool from_rest() const { return 2 * beside.size() > quiet.size(); }
+    /// Of calls in which the controller was not disturbed. Those that were late say something of a program
+    /// only beside another one whose calls may be late, too.
+    std::vector<double> comparable_with(const readings& other) const;
   };
   std::optional<call_failure> read(runner& program, contents_of_calls given, const rng& places,
                                    readings& times);
