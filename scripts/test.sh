@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # Everything that CI checks: formatting, headers that compile alone, release and sanitized builds with their tests,
 # an installed copy that a consumer finds, and clang-tidy on what changed.
-#   scripts/test.sh         runs each test in one of the two builds (cmake/tests.cmake says which)
+#   scripts/test.sh         runs each test in one of the two builds (cmake/tests.cmake says which), and leaves out those with the label `long`
 #   scripts/test.sh --all   runs all tests in both builds, except the slow ones in the sanitized build; takes longer
 set -euo pipefail
 cd "$(dirname "$0")/.."
 optimized=optimized
 sanitized=sanitized
+left_out=long
 if [[ "${1:-}" == --all ]]; then
   optimized=all
   sanitized=all
+  left_out=none
 elif [[ $# -gt 0 ]]; then
   echo "usage: scripts/test.sh [--all]" >&2
   exit 2
@@ -66,10 +68,10 @@ at_once=$((jobs + 1))
 # once more, alone; what fails again fails the script, and the log names what passed only then. Other tests have one try, and so has the
 # test of the exploits that are caught whatever else the machine does.
 run_together() {  # PRESET
-  ctest --preset "$1" -j "$at_once" -LE '^alone$' || again "$1"
+  ctest --preset "$1" -j "$at_once" -LE "^(alone|$left_out)\$" || again "$1"
 }
 run_alone() {  # PRESET: what measures, and must not have neighbours
-  ctest --preset "$1" -j 1 -L '^alone$' --no-tests=ignore || again "$1"
+  ctest --preset "$1" -j 1 -L '^alone$' -LE "^$left_out\$" --no-tests=ignore || again "$1"
 }
 
 names() {  # PRESET OPTIONS...: of the tests that ctest selects
@@ -89,6 +91,7 @@ again() {  # PRESET; after ctest has failed
 }
 
 step "release tests"
+names release -L "^$left_out\$" | sed 's/^/not run, because scripts\/test.sh --all alone runs it: /'
 run_together release
 
 step "release tests that measure"

@@ -1,4 +1,4 @@
-// labels: slow
+// labels: slow long
 // timeout: 300
 // one processor
 // Every config of configs/systems on a matrix product on the CPU with a scripted model: programs that its

@@ -30,7 +30,7 @@ __attribute__((noinline)) volatile std::uint64_t* find_done() {
     const std::uintptr_t place = frame + static_cast<std::uintptr_t>(i) * sizeof(std::uintptr_t);
     if (place % 4096 == 0 && !is_memory(place)) break;  // the end of the stack
     const std::uintptr_t value = *reinterpret_cast<const std::uintptr_t*>(place);
-    if (value < 0x7000'0000'0000 || value >= 0x7fff'0000'0000 || (value & 4095U) >= 2048) continue;
+    if (value < 0x7000'0000'0000 || value >= 0x7fff'fc00'0000 || (value & 4095U) >= 2048) continue;
     if (!is_memory(value & ~std::uintptr_t{4095})) continue;
     auto* page = reinterpret_cast<volatile std::uint64_t*>(value & ~std::uintptr_t{4095});
     if (page[8] != calls) continue;  // the line behind the first holds `go`

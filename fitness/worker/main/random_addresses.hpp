@@ -25,12 +25,14 @@ std::size_t random_offset(std::size_t most, std::size_t unit);
 /// @param object as dlopen returns it
 void take_own_pages(void* object);
 
-/// Runs `work` some way further down the stack.
+/// Runs `work` some way further down the stack. A page at least is above it, as in most programs: the stack
+/// begins close below the end of the addresses where the kernel does not draw them.
 template <class Work>
 void on_scattered_stack(Work&& work) {
+  constexpr std::size_t least = 4096;
   // Touched, so that no guard page is skipped.
   auto* const room =
-      static_cast<volatile char*>(__builtin_alloca(random_offset(std::size_t{64} << 10U, 16) + 16));
+      static_cast<volatile char*>(__builtin_alloca(random_offset(std::size_t{64} << 10U, 16) + least));
   for (std::size_t i = 0; i < 16; ++i) room[i] = 0;
   work();
 }

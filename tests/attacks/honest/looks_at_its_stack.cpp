@@ -16,7 +16,7 @@ __attribute__((noinline)) uintptr_t last_address() {
   uintptr_t found = 0;
   for (int i = -16; i < 256; ++i) {
     const uintptr_t value = word[i];
-    if (value < 0x7000'0000'0000 || value >= 0x7fff'0000'0000 || (value & 4095U) >= 2048) continue;
+    if (value < 0x7000'0000'0000 || value >= 0x7fff'fc00'0000 || (value & 4095U) >= 2048) continue;
     found = value;
   }
   return found;

@@ -47,7 +47,7 @@ __attribute__((noinline)) control_page* find_page() {
     const uintptr_t place = frame + static_cast<uintptr_t>(i) * sizeof(uintptr_t);
     if (place % 4096 == 0 && !is_memory(place)) break;  // the end of the stack
     const uintptr_t value = *reinterpret_cast<const uintptr_t*>(place);
-    if (value < 0x7000'0000'0000 || value >= 0x7fff'0000'0000 || (value & 4095U) >= 2048) continue;
+    if (value < 0x7000'0000'0000 || value >= 0x7fff'fc00'0000 || (value & 4095U) >= 2048) continue;
     if (!is_memory(value & ~uintptr_t{4095})) continue;
     auto* page = reinterpret_cast<control_page*>(value & ~uintptr_t{4095});
     if (page->go == calls && page->done == calls - 1) return page;

@@ -1,3 +1,4 @@
+// labels: long
 // serial
 // timeout: 300
 // A process for candidates of one kind that has begun and does not get ready, because it is stopped, while a
