@@ -316,6 +316,7 @@ std::optional<call_failure> paired_timer::block_of_processes() {
     program.restart();
   }
   std::vector<double> uneven;
+  uneven.reserve(each.size());
   for (const auto& one : each) uneven.push_back(excess_of_mean(one.comparable_with(baseline)));
   add_pair(all, baseline, pseudo_median(times), median(uneven));
   return std::nullopt;

@@ -87,7 +87,8 @@ std::string worker_session::remark() const {
   return said;
 }
 
-worker_session::worker_session(worker_settings settings, const std::string& object, std::size_t arena_bytes)
+worker_session::worker_session(const worker_settings& settings, const std::string& object,
+                               std::size_t arena_bytes)
     : worker_session(settings, settings.start ? nullptr : std::make_shared<worker_parent>(settings, object),
                      lent_arena(arena_bytes)) {}
 

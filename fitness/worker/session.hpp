@@ -89,7 +89,7 @@ class worker_session {
   /// settings and has no other child meanwhile. @throws kevo::error (environment)
   worker_session(worker_settings settings, std::shared_ptr<worker_parent> parent, lent_arena memory);
   /// The same with a parent and an arena of its own.
-  worker_session(worker_settings settings, const std::string& object, std::size_t arena_bytes);
+  worker_session(const worker_settings& settings, const std::string& object, std::size_t arena_bytes);
 
   /// Waits until the worker says that it is ready, and stops it. To be called once, first.
   call_end load();
