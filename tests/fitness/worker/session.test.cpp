@@ -551,16 +551,35 @@ TEST_CASE("a delivered call that a neighbour made longer is told, or its time is
   CHECK(well >= 8);
 }
 
-// A controller that has lost its processor writes the inputs late, so that the worker, which has looked for
-// them in vain, sleeps once more. The call does not wait for anything, and its time is its processor time.
-TEST_CASE("the time of a delivered call is right though controller and worker wait for their processors") {
-  fixture f(program("work(p, axes, 0, axes[0]); burn_ns(3000000);"));
+// A worker that looked in vain for its inputs, because the controller had lost its processor, sleeps once
+// more. This one always does. The call does not wait for anything, and its time is its processor time,
+// however late the controller sees its end.
+TEST_CASE(
+    "a sleep before the inputs of a delivered call come does not make its time that of the controller") {
+  fixture f(
+      program("auto* c = page(scalars); static std::uint64_t call = 1; work(p, axes, 0, axes[0]); "
+              "burn_ns(3000000);\n"
+              "auto* base = static_cast<char*>(p[0]) - c->arguments.offsets[0];\n"
+              "for (;;) {\n"
+              "  const auto known = c->ping.load();\n"
+              "  c->asleep.store(1); c->done.store(call++);\n"
+              "  while (c->ping.load() == known) {\n"
+              "    const std::uint32_t bell = c->bell.load();\n"
+              "    if (c->ping.load() == known) syscall(SYS_futex, &c->bell, FUTEX_WAIT, bell, nullptr, "
+              "nullptr, 0);\n"
+              "  }\n"
+              "  c->pong.store(c->ping.load()); usleep(20);\n"
+              "  while (c->go.load() != call) {}\n"
+              "  c->asleep.store(0); burn_ns(3000000);\n"
+              "  void* q[] = {base + c->arguments.offsets[0], base + c->arguments.offsets[1]};\n"
+              "  work(q, axes, 0, axes[0]);\n"
+              "}",
+              "#include <linux/futex.h>\n#include <sys/syscall.h>\n"));
   if (f.cores.shared) return kevo_test::skip("a worker has no processor of its own here");
   REQUIRE(f.session.load() == kevo::call_end::done);
   REQUIRE(f.call(0).end == kevo::call_end::done);
   const busy_process one(f.cores.controller);
   const busy_process other(f.cores.controller);
-  const busy_process third(f.cores.workers.front());
   int well = 0;
   constexpr int calls = 40;
   for (std::size_t k = 1; k <= calls; ++k) {
