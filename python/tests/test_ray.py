@@ -31,15 +31,17 @@ echo "$a $b" >>calls
 sleep {pause}
 echo "{{\\"score\\": $(( 10000 - (a - 23) * (a - 23) - (b - 17) * (b - 17) + (a * b) % 7 ))}}"
 """
-# Programs for the CPU whose times differ so much that the best one is the same in each run.
+# Programs for the CPU whose times differ so much that the best one is the same in each run. There are 4,096 of them, more than are
+# evaluated in ten minutes: a run ends when it has tried all.
 LOOPS = """#include <cstdint>
 
 #define OUTER 16  // kevo: {1..16 step 1}
 #define INNER 16  // kevo: {1..16 step 1}
+#define MORE 16   // kevo: {1..16 step 1}
 
 extern "C" void run(const float* X, float* Y, int64_t N) {
   for (int64_t i = 0; i < N; ++i) {
-    for (volatile int again = 0; again < OUTER * INNER; ++again) {}
+    for (volatile int again = 0; again < OUTER * INNER + 8 * (MORE - 1); ++again) {}
     Y[i] = 2.0f * X[i];
   }
 }
