@@ -354,7 +354,7 @@ TEST_CASE("what the clock of intervals cannot tell from nothing is too short for
     REQUIRE_MESSAGE(short_one.valid(), short_one.feedback);
     if (short_one.context.contains("too_short")) break;
     CHECK(short_one.workloads.at(0).time_ns >=
-          0.95 * resolutions_apart * std::stod(short_one.context.at("hosted_resolution_ns")));
+          0.95 * cuda::resolutions_apart * std::stod(short_one.context.at("hosted_resolution_ns")));
     CHECK(short_one.feedback.find("too short for this mode") == std::string::npos);
   }
   REQUIRE(short_one.context.contains("too_short"));
