@@ -35,15 +35,6 @@ double short_number(double x) {
   return std::ldexp(std::floor(fraction * 8) / 8, exponent);
 }
 
-// How far the elements of a nearly constant stretch of a real content lie apart, relative. One value many
-// times over would make rounding errors of one sign in the sums of honest programs, whatever function of it
-// they sum.
-constexpr double jitter = 1.0 / 64;
-// The same for uniform contents, as a share of their range: under an exponential, elements that lie nearer to
-// each other are added to a far one with errors of one sign (softmax in float32: 1 content of 20 beyond
-// 2e-5).
-constexpr double spread_of_usual = 0.25;
-
 // Patchy and spiked values, made of the simple varieties by `simple(count, variety)`, of the usual elements
 // by `usual(count)` and of the far ones by `spike(usual element)`.
 template <class Simple, class Usual, class Spike>
@@ -74,7 +65,8 @@ std::vector<double> normals(std::size_t count, const generator& recipe, variety 
     const auto usual = [&](std::size_t n) {
       const double center = random.chance(0.5) ? 1 : -1;
       std::vector<double> values(n);
-      for (auto& x : values) x = recipe.a + recipe.b * center * (1 + random.uniform(-jitter, jitter));
+      for (auto& x : values)
+        x = recipe.a + recipe.b * center * (1 + random.uniform(-jitter_of_usual, jitter_of_usual));
       return values;
     };
     const auto simple = [&](std::size_t n, variety kind) {
@@ -106,9 +98,10 @@ std::vector<double> normals(std::size_t count, const generator& recipe, variety 
 }
 
 // Places in [0, 1), bent by the variety.
-std::vector<double> places(std::size_t count, variety v, rng& random,
-                           double width_of_usual = spread_of_usual) {
+// @param real whether they become real numbers
+std::vector<double> places(std::size_t count, variety v, rng& random, bool real) {
   if (is_composed(v)) {
+    const double width_of_usual = real ? spread_of_usual : 0;
     const auto usual = [&](std::size_t n) {
       const double start = random.uniform() * (1 - width_of_usual);
       std::vector<double> values(n);
@@ -116,7 +109,8 @@ std::vector<double> places(std::size_t count, variety v, rng& random,
       return values;
     };
     const auto simple = [&](std::size_t n, variety kind) {
-      return kind == variety::constant ? usual(n) : places(n, kind, random);
+      if (real) return places(n, patch_of_uniform(kind), random, real);
+      return kind == variety::constant ? usual(n) : places(n, kind, random, real);
     };
     const auto spike = [](double x) { return x < 0.5 ? std::nextafter(1.0, 0.0) : 0.0; };
     return composed(count, v, random, simple, usual, spike);
@@ -156,7 +150,7 @@ std::vector<std::int64_t> integers(std::size_t count, const generator& recipe, v
     for (auto& x : values) x = random.integer(low, high);
     return values;
   }
-  const auto bent = places(count, v, random, 0);
+  const auto bent = places(count, v, random, false);
   const double width = static_cast<double>(high) - static_cast<double>(low) + 1;
   for (std::size_t i = 0; i < count; ++i) {
     values[i] = std::clamp(low + static_cast<std::int64_t>(bent[i] * width), low, high);
@@ -219,6 +213,10 @@ variety patch_variety(rng& random) {
   return static_cast<variety>(random.below(static_cast<std::uint64_t>(variety::constant) + 1));
 }
 
+variety patch_of_uniform(variety drawn) {
+  return drawn == variety::shifted ? variety::shifted : variety::plain;
+}
+
 std::vector<std::size_t> spike_places(std::size_t count, rng& random) {
   std::vector<std::size_t> found;
   // So few that a sample of a hundred elements seldom meets one.
@@ -248,7 +246,7 @@ std::vector<std::byte> generate_elements(const element_type& type, std::size_t c
     }
     keep(reals(values));
   } else if (recipe.kind == "uniform") {
-    auto values = places(count, v, random);
+    auto values = places(count, v, random, true);
     for (auto& x : values) {
       x = recipe.a + (recipe.b - recipe.a) * x;
       if (v == variety::constant) x = std::clamp(short_number(x), recipe.a, recipe.b);

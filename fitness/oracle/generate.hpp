@@ -31,8 +31,21 @@ enum class variety_strength : std::uint8_t { mild, full };
 std::vector<std::size_t> patch_bounds(std::size_t count, rng& random);
 /// How a patch is made: any of the simple varieties.
 variety patch_variety(rng& random);
+/// How a patch of uniform real numbers is made if `patch_variety` drew `drawn`: it covers at least half of
+/// the range. A patch that lies in a small part of it may hold hundreds of elements whose exponentials are
+/// small beside a sum that a patch before it made: a float32 sum rounds them all in one direction, and honest
+/// programs are wrong (softmax of 1024 elements in a row, summed in order: 9 contents of 1000 beyond 2e-5).
+variety patch_of_uniform(variety drawn);
 /// The secret places of a spiked content of `count` elements: few, but at least one.
 std::vector<std::size_t> spike_places(std::size_t count, rng& random);
+/// How far the usual elements of a spiked normal content lie apart, relative to one of them. One value many
+/// times over would make rounding errors of one sign in the sums of honest programs, whatever function of it
+/// they sum.
+inline constexpr double jitter_of_usual = 1.0 / 64;
+/// The same for uniform contents, as a share of their range: under an exponential, elements that lie nearer
+/// to each other are added to a far one with errors of one sign (softmax in float32: 1 content of 20 beyond
+/// 2e-5).
+inline constexpr double spread_of_usual = 0.25;
 
 /// How an input of a workload is made: by the workload's own generator, else by the task's.
 const generator& generator_of(const tensor& input, const workload& w);

@@ -9,8 +9,8 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/build/extension_words.hpp"
 #include "fitness/sandbox/sandbox.hpp"
-#include "fitness/torch/extension_words.hpp"
 #include "fitness/torch/python_spec.hpp"
 
 namespace kevo::torch {

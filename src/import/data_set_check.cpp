@@ -7,81 +7,34 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <sstream>
 #include <stop_token>
 #include <thread>
 #include <utility>
 
-#include <boost/json.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <kevo/error.hpp>
 #include <kevo/load_task.hpp>
-#include <kevo/task_extents.hpp>
 
-#include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/check_torch_task.hpp"
 #include "fitness/torch/python_server.hpp"
-#include "src/base/json/exact_parse.hpp"
 #include "src/base/text/counted.hpp"
-#include "src/base/text/text_file.hpp"
 #include "src/base/time/seconds_since.hpp"
-#include "src/import/output_tasks.hpp"
+#include "src/import/narrowed_tolerance.hpp"
 #include "src/import/python_failure.hpp"
+#include "src/import/reduced_workload.hpp"
 
 namespace kevo::importing {
 namespace {
 
 namespace fs = std::filesystem;
-namespace json = boost::json;
 
-constexpr std::int64_t smallest_axis = 8;
 constexpr std::size_t most_tolerances = 3;  // that are tested of one task
 // Elements of inputs and outputs: what a test begins with, what it tries after that, and what is too large.
 constexpr double first_elements = 4e6, next_elements = 2.5e5, most_elements = 1.3e8;
 constexpr double device_factor = 64;
-
-double elements_of(const task& t, const workload& w) {
-  const auto axes = axis_values(t, w);
-  double count = 0;
-  for (const auto* tensors : {&t.inputs, &t.outputs}) {
-    for (const auto& x : *tensors) {
-      if (!x.scalar) count += static_cast<double>(element_count(x, axes));
-    }
-  }
-  return count;
-}
-
-bool has_contents(const workload& w) {
-  return std::any_of(w.inputs.begin(), w.inputs.end(),
-                     [](const auto& named) { return named.second.contents != nullptr; });
-}
-
-bool fulfils_constraints(const task& t, const workload& w) {
-  const auto axes = axis_values(t, w);
-  return std::all_of(t.constraints.begin(), t.constraints.end(), [&](const expression& e) {
-    return e.evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
-      const auto it = axes.find(std::string(name));
-      return it == axes.end() ? std::nullopt : std::optional(it->second);
-    }) != 0;
-  });
-}
-
-/// A tolerance that is narrower than the suite's.
-struct narrowing {
-  double factor = 1;   ///< of the absolute and the relative error
-  bool whole = false;  ///< whether every element has to be accepted
-};
-
-tolerance narrowed(tolerance rule, const narrowing& by) {
-  if (rule.rule != "bounds") return rule;
-  rule.max_atol *= by.factor;
-  rule.max_rtol *= by.factor;
-  if (by.whole) rule.required_matched_ratio = 1;
-  return rule;
-}
 
 std::string key_of(const task& t, const workload& w) {
   std::string key;
@@ -266,38 +219,6 @@ bool is_reduced(const task& t, const task& part) {
   });
 }
 
-json::object object_of(const tolerance& rule) {
-  if (rule.rule == "exact") return {{"rule", "exact"}};
-  json::object o{{"max_atol", rule.max_atol}, {"max_rtol", rule.max_rtol}};
-  if (rule.required_matched_ratio < 1) o["required_matched_ratio"] = rule.required_matched_ratio;
-  if (rule.max_error_cap) o["max_error_cap"] = *rule.max_error_cap;
-  if (rule.allow_negative_inf) o["allow_negative_inf"] = true;
-  return o;
-}
-
-/// Writes the narrowed tolerances of some workloads into the file of workloads.
-void write_tolerances(const task& t, const std::map<std::string, narrowing>& by_uuid, const fs::path& file) {
-  std::string text;
-  std::istringstream lines(read_text_file(file.string(), std::size_t{64} << 20U));
-  for (std::string line; std::getline(lines, line);) {
-    json::value trace = parse_json_exactly(line);
-    auto& given = trace.as_object().at("workload").as_object();
-    const auto found = by_uuid.find(std::string(given.at("uuid").as_string()));
-    if (found != by_uuid.end()) {
-      const auto w = std::find_if(t.workloads.begin(), t.workloads.end(),
-                                  [&](const workload& one) { return one.uuid == found->first; });
-      const auto rule = [&](const tensor& output) {
-        return object_of(narrowed(tolerance_for(t, *w, output.name), found->second));
-      };
-      json::object rules;
-      for (const auto& output : t.outputs) rules[output.name] = rule(output);
-      given["tolerance"] = t.outputs.size() == 1 ? rule(t.outputs.front()) : std::move(rules);
-    }
-    text += json::serialize(trace) + '\n';
-  }
-  write_file(file, text);
-}
-
 void note_result(const task& t, const std::vector<std::size_t>& group, const group_result& result,
                  suite_import_task& made) {
   if (!result.refused.empty())
@@ -330,31 +251,6 @@ void note_result(const task& t, const std::vector<std::size_t>& group, const gro
 }
 
 }  // namespace
-
-workload reduced_workload(const task& t, const workload& w, double elements) {
-  workload made = w;
-  if (has_contents(w)) return made;
-  for (double now = elements_of(t, made); now > elements;) {
-    std::optional<workload> best;
-    std::int64_t longest = 0;
-    double least = 0.98 * now;  // less is not worth another size
-    for (const auto& [name, value] : made.axes) {
-      if (value < 2 * smallest_axis) continue;
-      workload one = made;
-      one.axes[name] = value / 2;
-      const double count = elements_of(t, one);
-      const bool better = count < least || (count == least && value > longest);
-      if (!better || !fulfils_constraints(t, one)) continue;
-      least = count;
-      longest = value;
-      best = std::move(one);
-    }
-    if (!best) break;
-    made = std::move(*best);
-    now = least;
-  }
-  return made;
-}
 
 data_set_checker::data_set_checker(const data_set_options& how) : how_(how) {
   settings_.sandbox = how.sandbox;

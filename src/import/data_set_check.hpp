@@ -14,11 +14,6 @@
 
 namespace kevo::importing {
 
-/// The workload with variable axes halved, the one first that matters most, until inputs and outputs have at
-/// most `elements` elements or no axis is worth halving. Axes stay at 8 or more and fulfil the constraints.
-/// Contents from files have the size of the workload, which stays as it is then.
-workload reduced_workload(const task& t, const workload& w, double elements);
-
 /// Thread-safe.
 class data_set_checker {
  public:

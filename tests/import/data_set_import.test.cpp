@@ -14,6 +14,7 @@
 #include <kevo/task_extents.hpp>
 
 #include "src/import/data_set_check.hpp"
+#include "src/import/reduced_workload.hpp"
 #include "src/suite/suite_plan.hpp"
 #include "tests/support/shell.hpp"
 

@@ -26,6 +26,7 @@ void draw_patches(gpu& device, const device_input& input, std::uint64_t lane, ad
     // Real numbers are never one value many times over: honest sums of a function of it would round one way.
     auto kind = patch_variety(random);
     if (kind == variety::constant && input.kind != "integers") kind = variety::plain;
+    if (input.kind == "uniform") kind = patch_of_uniform(kind);
     draw(device, patch, kind, true, random(), lane, to + bounds[i - 1] * element_of(input.type).size);
   }
 }
@@ -55,32 +56,9 @@ void draw(gpu& device, const device_input& input, variety kind, bool mild, std::
     return;
   }
   if (kind == variety::patchy) return draw_patches(device, input, lane, to, random);
-  int code = input.kind == "normal" ? 0 : input.kind == "uniform" ? 1 : 2;
-  double a = input.a;
-  double b = input.b;
-  double scale = 1;
-  double shift = 0;
-  double tail = 0;
-  int constant = kind == variety::constant ? 1 : 0;
-  int upper = random.chance(0.5) ? 1 : 0;
-  if (code == 0) {
-    if (kind == variety::scaled) scale = std::exp2(mild ? random.uniform(-3, 0) : random.uniform(-6, 4));
-    if (kind == variety::shifted) shift = (mild ? 0.5 : 4) * (upper != 0 ? 1 : -1);
-    if (kind == variety::heavy_tailed) tail = mild ? 4 : 8;
-  } else {
-    if (kind == variety::scaled) scale = 1.0 / 16;
-    if (kind == variety::shifted) scale = shift = 0.5;
-    if (kind == variety::heavy_tailed) tail = 1;
-    if (code == 2) a = std::ceil(a), b = std::floor(b);
-  }
-  if (kind == variety::spiked) {  // nearly one value; integers: one value
-    constexpr double jitter = 1.0 / 64;
-    scale = jitter;
-    shift = code == 0 ? (upper != 0 ? 1 : -1) : random.uniform() * (1 - jitter);
-    constant = code == 2 ? 1 : 0;
-  }
-  device.over("kevo_generate", input.count, to, input.type, input.count, key, lane, code, a, b, scale, shift,
-              tail, constant, upper);
+  const auto how = numbers_for(input, kind, mild, random);
+  device.over("kevo_generate", input.count, to, input.type, input.count, key, lane, how.code, how.a, how.b,
+              how.scale, how.shift, how.tail, how.constant, how.upper);
   if (kind == variety::spiked) draw_spikes(device, input, mild, to, random);
 }
 
@@ -99,6 +77,32 @@ double one_value(gpu& device, int type, address tensor, std::uint64_t index) {
 }
 
 }  // namespace
+
+generated_numbers numbers_for(const device_input& input, variety kind, bool mild, rng& random) {
+  generated_numbers how;
+  how.code = input.kind == "normal" ? 0 : input.kind == "uniform" ? 1 : 2;
+  how.a = input.a;
+  how.b = input.b;
+  how.constant = kind == variety::constant ? 1 : 0;
+  how.upper = random.chance(0.5) ? 1 : 0;
+  const double side = how.upper != 0 ? 1 : -1;
+  if (how.code == 0) {
+    if (kind == variety::scaled) how.scale = std::exp2(mild ? random.uniform(-3, 0) : random.uniform(-6, 4));
+    if (kind == variety::shifted) how.shift = (mild ? 0.5 : 4) * side;
+    if (kind == variety::heavy_tailed) how.tail = mild ? 4 : 8;
+  } else {
+    if (kind == variety::scaled) how.scale = 1.0 / 16;
+    if (kind == variety::shifted) how.scale = how.shift = 0.5;
+    if (kind == variety::heavy_tailed) how.tail = 1;
+    if (how.code == 2) how.a = std::ceil(how.a), how.b = std::floor(how.b);
+  }
+  if (kind == variety::spiked) {  // the usual elements; integers: one value
+    how.scale = how.code == 1 ? spread_of_usual : jitter_of_usual;
+    how.shift = how.code == 0 ? side : random.uniform() * (1 - how.scale);
+    how.constant = how.code == 2 ? 1 : 0;
+  }
+  return how;
+}
 
 std::string make_content(gpu& device, const reference_run& reference, const device_workload& w, variety kind,
                          std::uint64_t seed, device_content& made) {

@@ -22,6 +22,23 @@ struct device_content {
   variety kind = variety::plain;
 };
 
+/// What the kernel `kevo_generate` is told of a generator: with z a standard normal number and u one in [0,
+/// 1), the elements are a + b (scale z + shift) or a + (b - a) (shift + scale u).
+struct generated_numbers {
+  int code = 0;  ///< 0: normal, 1: uniform, 2: integers
+  double a = 0;
+  double b = 0;
+  double scale = 1;
+  double shift = 0;
+  double tail = 0;   ///< above 0: heavy-tailed, a normal one cut there
+  int constant = 0;  ///< 1: one element for all
+  int upper = 0;     ///< 1: heavy tails of uniform numbers begin at the upper end
+};
+
+/// The numbers for an input of the generators normal, uniform or integers. `kind` is not patchy; the spikes
+/// of a spiked content are drawn apart.
+generated_numbers numbers_for(const device_input& input, variety kind, bool mild, rng& random);
+
 /// What computes the expected values: it is given the addresses of inputs, outputs (64-bit elements), scale
 /// tensors and workspaces, in this order. Answers what is wrong with it; nothing if nothing is.
 using reference_run = std::function<std::string(const std::vector<address>& buffers)>;

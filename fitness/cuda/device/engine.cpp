@@ -7,9 +7,9 @@
 #include <kevo/content_id.hpp>
 #include <kevo/error.hpp>
 
+#include "fitness/build/extension_words.hpp"
 #include "fitness/cuda/device/type_code.hpp"
 #include "fitness/machine/preemptions.hpp"
-#include "fitness/torch/extension_words.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -131,7 +131,7 @@ worker_answer engine::load_object(std::uint32_t arena, std::string_view object) 
   auto& state = at(arena);
   if (!state.worker) throw error(error_code::internal, "the arena has no worker");
   // A program of PyTorch that builds extensions waits for compilers first.
-  const bool builds = torch::names_extensions(object);
+  const bool builds = names_extensions(object);
   return state.worker->load(1, object, std::chrono::seconds(builds ? 120 : 30));
 }
 

@@ -20,6 +20,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/device/client.hpp"
+#include "fitness/cuda/device/contents.hpp"
 #include "fitness/cuda/device/socket.hpp"
 #include "fitness/cuda/device/trusted_kernels.hpp"
 #include "fitness/cuda/device/type_code.hpp"
@@ -351,3 +352,22 @@ TEST_CASE("what is declared here has the layout of cuda.h") {
   CHECK(CUDA_ERROR_ILLEGAL_ADDRESS == error_illegal_address);
 }
 #endif
+
+TEST_CASE("the usual elements of a spiked content are spread as on the CPU, so that honest sums are right") {
+  rng random(5);
+  const auto spiked = [&](const char* kind) {
+    return numbers_for({.kind = kind, .a = -8, .b = 8}, variety::spiked, true, random);
+  };
+  for (int i = 0; i < 100; ++i) {
+    // A softmax in float32 is wrong by more than 2e-5 in 8 of 400 such contents if they lie in a 64th.
+    const auto uniform = spiked("uniform");
+    CHECK(uniform.scale == spread_of_usual);
+    CHECK(uniform.shift >= 0);
+    CHECK(uniform.shift + uniform.scale <= 1);
+    CHECK(uniform.constant == 0);
+    const auto normal = spiked("normal");
+    CHECK(normal.scale == jitter_of_usual);
+    CHECK(std::abs(normal.shift) == 1);
+    CHECK(spiked("integers").constant == 1);
+  }
+}

@@ -18,6 +18,7 @@
 
 #include "fitness/cuda/hosted/entry.hpp"
 #include "fitness/cuda/hosted/hosted_compiler.hpp"
+#include "fitness/cuda/measure/minimum_times.hpp"
 #include "fitness/cuda/measure/reading_plans.hpp"
 #include "fitness/cuda/measure/two_clocks.hpp"
 #include "tests/fitness/cuda/fake/toy_candidates.hpp"
@@ -345,8 +346,18 @@ TEST_CASE("what the clock of intervals cannot tell from nothing is too short for
   auto t = *toy::task_of("scale.yaml");
   std::erase_if(t.workloads, [](const workload& w) { return w.uuid != "small"; });
   cuda_fitness fitness(std::make_shared<const task>(t), toy::quick_settings());
-  const auto short_one = toy::evaluate(fitness, hosted_scale_of(1));
-  CHECK_MESSAGE(short_one.valid(), short_one.feedback);
+  // Where neighbours take the processor, an interval may last long enough to be told from an empty one. Then
+  // the figure has to be as long as the clock can tell, and another program is tried.
+  evaluation short_one;
+  for (int i = 0; i < 8 && !short_one.context.contains("too_short"); ++i) {
+    short_one = toy::evaluate(fitness, hosted_scale_of(1, "  // try " + std::to_string(i) + "\n"));
+    REQUIRE_MESSAGE(short_one.valid(), short_one.feedback);
+    if (short_one.context.contains("too_short")) break;
+    CHECK(short_one.workloads.at(0).time_ns >=
+          0.95 * cuda::resolutions_apart * std::stod(short_one.context.at("hosted_resolution_ns")));
+    CHECK(short_one.feedback.find("too short for this mode") == std::string::npos);
+  }
+  REQUIRE(short_one.context.contains("too_short"));
   CHECK(short_one.context.at("too_short") == "small");
   CHECK(short_one.feedback.find("too short for this mode") != std::string::npos);
   const double resolution_ns = std::stod(short_one.context.at("hosted_resolution_ns"));

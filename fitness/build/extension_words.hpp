@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace kevo::torch {
+namespace kevo {
 
 /// Whether the text speaks of torch.utils.cpp_extension or of tvm_ffi, which build extensions. A program that
 /// hides these words is offered no compiler.
@@ -12,4 +12,4 @@ inline bool names_extensions(std::string_view text) {
          text.find("tvm_ffi") != std::string_view::npos;
 }
 
-}  // namespace kevo::torch
+}  // namespace kevo
