@@ -76,3 +76,18 @@ def mend_arguments():
         return plain(value)
 
     interpreter._implicit_cvt = converted
+
+
+# An annotation in quotes ("tl.constexpr") reaches the interpreter with the quotes, so that it takes a constant for a number of the kernel.
+def mend_constants():
+    try:
+        from triton.runtime import interpreter
+        begin = interpreter.GridExecutor.__init__
+    except Exception:
+        return
+
+    def with_constants(self, fn, arg_names, *args, **kwargs):
+        begin(self, fn, arg_names, *args, **kwargs)
+        self.constexprs = [name for name in arg_names if name in self.constexprs or "constexpr" in str(fn.__annotations__.get(name))]
+
+    interpreter.GridExecutor.__init__ = with_constants

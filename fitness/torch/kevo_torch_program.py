@@ -60,6 +60,7 @@ def execute(files, name, names):
         import torch
         mend_interpreter()
         mend_arguments()
+        mend_constants()
         pretend_libdevice(torch)
         pretend_tuning()
         pretend_a_device(torch)

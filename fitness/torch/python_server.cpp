@@ -46,7 +46,9 @@ launch_spec spec_of(const python_tools& tools, sandbox_mode sandbox, const std::
   if (!device) {
     // Without it PyTorch takes the processor for one without vector instructions.
     spec.mounts.push_back({"/proc/cpuinfo", "/proc/cpuinfo", false, true});
-    for (const char* one : {"CUDA_VISIBLE_DEVICES=", "TRITON_INTERPRET=1"})
+    // NumPy, with which Triton's interpreter computes products, would start threads in a forked process that
+    // may not start any, and wait for them for ever.
+    for (const char* one : {"CUDA_VISIBLE_DEVICES=", "TRITON_INTERPRET=1", "OPENBLAS_NUM_THREADS=1"})
       spec.environment.emplace_back(one);
     return spec;
   }

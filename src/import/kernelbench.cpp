@@ -254,8 +254,13 @@ class importer {
       const auto source = load_program(file, "python");
       const auto said = json::parse(torch::ask_python(*server_, source, script, what_.seconds)).as_object();
       write(said, source, result);
+      last_was_tried_ = true;
     } catch (const error& failure) {
-      if (failure.code() != error_code::input) throw;
+      // A process that was killed because memory was short concerns one file. If that happens to the first
+      // file, or to two in a row, it may concern all.
+      const bool tried = failure.code() == error_code::input;
+      if (!tried && (failure.code() != error_code::environment || !last_was_tried_)) throw;
+      last_was_tried_ = tried;
       result.problem = importing::explained_failure(failure.message());
       result.file.clear();
     }
@@ -356,6 +361,7 @@ class importer {
   kernelbench_import what_;
   std::shared_ptr<torch::python_server> server_;
   torch_settings settings_;
+  bool last_was_tried_ = false;  // whether the machine let the last file be examined to its end
 };
 
 }  // namespace

@@ -263,7 +263,7 @@ def quicken_recurrence(torch):
         replace(name, gates)
 
 
-MOST_PARAMETERS = 1 << 28
+MOST_PARAMETERS = 300_000_000
 
 
 def length_at(torch, probe, shapes, outputs):

@@ -145,6 +145,7 @@ class probing:
         values = [placed(torch, one, around) for one in values]
         before = torch.get_default_dtype()
         torch.manual_seed(seed)
+        guarded_memory.around = around > 0
         try:
             with within(self.seconds), torch.no_grad():
                 if wide:
@@ -193,7 +194,8 @@ class probing:
                     return None
                 for one, other in zip(found, again):
                     if not torch.allclose(one.double(), other.double(), 1e-3, 1e-3, equal_nan=True):
-                        self.failure = "two calls with the same inputs give different results: it draws random numbers"
+                        self.failure = ("two calls with the same inputs give different results: it draws random numbers, reads beyond its "
+                                        "inputs, or does not write all of its result")
                         return None
                 plain = found
             shapes = mine
@@ -273,8 +275,9 @@ def is_uneven(probe, reals):
     return worst is not None and worst > 1e-3
 
 
-# Chooses how the inputs are drawn. Gives what the function returns. @raise unfit_case
-def fit(torch, function, case, seconds, constants_first):
+# Chooses how the inputs are drawn. Gives what the function returns. After `end` (of the processor's clock), nothing more is tried.
+# @raise unfit_case
+def fit(torch, function, case, seconds, constants_first, end):
     probe = probing(torch, function, case, seconds)
     reals = [one for one in case.inputs if one["value"].is_floating_point()]
     for one in case.inputs:
@@ -312,6 +315,10 @@ def fit(torch, function, case, seconds, constants_first):
             if any(text in probe.failure for text in ("takes more than", "random numbers", "depends on")):
                 raise unfit_case(probe.failure)
             first = first or probe.failure
+            if time.process_time() > end:
+                break
+        if time.process_time() > end:
+            break
     if uneven is None:
         raise unfit_case(first)
     for one, before in zip(case.inputs, uneven):

@@ -244,6 +244,8 @@ def describe(torch, stub, seconds):
     if triton:
         kevo_process.mend_interpreter()
         kevo_process.mend_arguments()
+        kevo_process.mend_constants()
+        guard_memory(torch)
         kevo_process.pretend_libdevice(torch)
         kevo_process.pretend_tuning()
     watch_clock(torch, triton)
@@ -270,10 +272,10 @@ def describe(torch, stub, seconds):
             if key in seen:
                 continue
             seen.add(key)
-            if len(found) >= 12 or (found and time.process_time() > end):
+            if len(found) >= 12 or time.process_time() > (end if found else end + seconds):
                 leave("there was no time for it")
                 continue
-            probe, results = fit(torch, function, one, min(5.0, seconds / 4) if triton else 10, triton)
+            probe, results = fit(torch, function, one, min(5.0, seconds / 4) if triton else 10, triton, end)
             if not one.untested:
                 probe.results(probe.contents("plain", 0))
             if not results:

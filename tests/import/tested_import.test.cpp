@@ -149,6 +149,16 @@ TEST_CASE("tritonbench: a reference in Triton is executed by the interpreter") {
                "import torch\ndef power_of_rows(x, exponent):\n    return torch.tanh(x ** exponent)\n") ==
         outcome::valid);
   CHECK(judged(power, "def power_of_rows(x, exponent):\n    return x ** exponent\n") == outcome::incorrect);
+  // Products of 16-bit numbers, which NumPy computes, and a constant whose annotation is in quotes.
+  const auto product = task_named(*all, "product_of_halves");
+  CHECK(judged(product, "def product_of_halves(a, b):\n    return (a.float() @ b.float()).half()\n") ==
+        outcome::valid);
+  CHECK(judged(product, "def product_of_halves(a, b):\n    return a.half()\n") == outcome::incorrect);
+  // One call of this test writes far beyond its tensors, which would end the process; the other one remains.
+  const auto& far = named(*all, "shifted_copy");
+  CHECK_MESSAGE(has_note(far, "writes to memory outside of its tensors"), far.problem);
+  CHECK(task_named(*all, "shifted_copy").workloads.size() >= 1);
+  CHECK(named(*all, "sums_beyond").problem.find("reads beyond its inputs") != std::string::npos);
   CHECK(named(*all, "draws_by_offset").problem.find("random numbers") != std::string::npos);
   CHECK(named(*all, "kernel_alone").problem.find("starts the Triton kernel itself") != std::string::npos);
 }

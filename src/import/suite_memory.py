@@ -1,0 +1,103 @@
+# Keeps kernels in Triton's interpreter within their tensors, where it reads and writes any address: a wrong one would end the process, and
+# with it what the other calls of the test have shown. Part of the script of suite_calls.py.
+
+
+class guarded_memory:
+    around = True  # what lies beyond a tensor: one of two values, so that a function that uses it gives two results
+
+    def __init__(self, torch, numpy):
+        self.torch, self.numpy = torch, numpy
+        self.know([])
+
+    # The storages of these tensors, as sorted begins and ends.
+    def know(self, tensors):
+        ranges = set()
+        for one in tensors:
+            try:
+                storage = one.untyped_storage()
+                ranges.add((storage.data_ptr(), storage.data_ptr() + storage.nbytes()))
+            except Exception:
+                continue  # a tensor without a storage
+        self.known = tuple(self.numpy.array(side, dtype=self.numpy.uint64) for side in zip((0, 0), *sorted(ranges)))
+
+    def inside(self, addresses, size):
+        begins, ends = self.known
+        place = self.numpy.searchsorted(begins, addresses, "right") - 1
+        return (place > 0) & (addresses <= self.numpy.take(ends, place) - self.numpy.uint64(size))
+
+    # Which of the addresses that are used do not lie in a tensor. Kernels also load addresses from memory: all tensors that exist count then.
+    def outside(self, addresses, used, size):
+        wrong = used & ~self.inside(addresses, size)
+        if wrong.any():
+            self.know([one for one in gc.get_objects() if issubclass(type(one), self.torch.Tensor)])
+            wrong = used & ~self.inside(addresses, size)
+        return wrong
+
+
+def tensors_in(torch, value):
+    if isinstance(value, (list, tuple)):
+        return [one for part in value for one in tensors_in(torch, part)]
+    value = getattr(value, "base", value)
+    return [value] if torch.is_tensor(value) else []
+
+
+# What lies beyond a tensor, in the interpreter's representation of a type.
+def beyond(numpy, element, kind, around):
+    if kind.kind == "f":
+        return 7.0 if around else -3.0
+    if element.is_bf16():
+        return 0x40E0 if around else 0xC040
+    return 0 if around else min(1 << 20, int(numpy.iinfo(kind).max)) if kind.kind in "iu" else 1
+
+
+def guard_memory(torch):
+    try:
+        import numpy
+        from triton.runtime import interpreter
+        builder, executor = type(interpreter.interpreter_builder), interpreter.GridExecutor
+        load, store, swap, change = (builder.create_masked_load, builder.create_masked_store, builder.create_atomic_cas,
+                                     builder.create_atomic_rmw)
+        begin = executor._init_args_hst
+    except Exception:
+        return  # another version of Triton has them elsewhere
+    memory = guarded_memory(torch, numpy)
+
+    def known_args(self, args, kwargs):
+        args, kwargs = begin(self, args, kwargs)
+        memory.know(tensors_in(torch, [*args, *kwargs.values()]))
+        return args, kwargs
+
+    def wrong_of(pointers, mask=None):
+        size = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
+        used = numpy.ones(pointers.data.shape, dtype=bool) if mask is None else numpy.asarray(getattr(mask, "data", mask), dtype=bool)
+        used = numpy.broadcast_to(used, pointers.data.shape)
+        return used, memory.outside(pointers.data, used, size)
+
+    def guarded_load(self, pointers, mask, *rest):
+        used, wrong = wrong_of(pointers, mask)
+        if not wrong.any():
+            return load(self, pointers, mask, *rest)
+        found = load(self, pointers, interpreter.TensorHandle(used & ~wrong, interpreter.tl.int1), *rest)
+        value = beyond(numpy, pointers.get_element_ty(), found.data.dtype, guarded_memory.around)
+        found.data = numpy.where(wrong, numpy.array(value, dtype=found.data.dtype), found.data)
+        return found
+
+    def refuse(wrong):
+        if wrong.any():
+            raise IndexError("the kernel writes to memory outside of its tensors")
+
+    def guarded_store(self, pointers, value, mask, *rest):
+        refuse(wrong_of(pointers, mask)[1])
+        return store(self, pointers, value, mask, *rest)
+
+    def guarded_swap(self, pointers, *rest):
+        refuse(wrong_of(pointers)[1])
+        return swap(self, pointers, *rest)
+
+    def guarded_change(self, operation, pointers, value, mask, *rest):
+        refuse(wrong_of(pointers, mask)[1])
+        return change(self, operation, pointers, value, mask, *rest)
+
+    executor._init_args_hst = known_args
+    builder.create_masked_load, builder.create_masked_store = guarded_load, guarded_store
+    builder.create_atomic_cas, builder.create_atomic_rmw = guarded_swap, guarded_change
