@@ -28,6 +28,7 @@
 #include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
+#include "src/base/text/renamed_file.hpp"
 
 namespace kevo {
 namespace fs = std::filesystem;
@@ -309,7 +310,10 @@ build_result compiler::state::attempt(const build_request& request, const std::s
   result.diagnostics = report.err;
   for (const auto& folder : {sources, std::string("/src")}) replace_all(result.diagnostics, folder + "/", "");
   for (const auto& folder : {output, std::string("/out")}) replace_all(result.diagnostics, folder + "/", "");
-  const std::string first = first_error(result.diagnostics, "");  // may lie behind the cut
+  for (const auto& file : request.source.files)  // clang names what it finds beside kevo's file so
+    result.diagnostics = with_renamed_file(result.diagnostics, "./" + file.path, file.path);
+  const std::string first = at_own_place(first_error(result.diagnostics, ""), result.diagnostics, entry_name,
+                                         request.entry_text);  // may lie behind the cut
   result.diagnostics = cut_diagnostics(std::move(result.diagnostics), settings.diagnostics_bytes);
 
   require_own_end(report, path, stop);

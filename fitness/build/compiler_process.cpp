@@ -88,4 +88,29 @@ std::string first_error(const std::string& diagnostics, const std::string& other
   return line;
 }
 
+std::string at_own_place(const std::string& first, const std::string& diagnostics, const std::string& entry,
+                         const std::string& entry_text) {
+  constexpr std::string_view error_mark = ": error: ";
+  constexpr std::string_view declaration_mark = "  // what the task calls";
+  const auto message = first.find(error_mark);
+  if (!first.starts_with(entry + ':') || message == std::string::npos) return first;
+  std::string place;
+  std::istringstream lines(diagnostics);
+  for (std::string line; place.empty() && std::getline(lines, line);) {
+    const auto note = line.find(": note: ");
+    if (note == std::string::npos || line.starts_with(entry + ':')) continue;
+    if (line.find("previous", note) != std::string::npos ||
+        line.find("declared here", note) != std::string::npos)
+      place = line.substr(0, note);
+  }
+  if (place.empty()) return first;
+  std::string text = place + first.substr(message);
+  std::istringstream declarations(entry_text);
+  for (std::string line; std::getline(declarations, line);) {
+    if (line.ends_with(declaration_mark))
+      text += "; the task calls " + line.substr(0, line.size() - declaration_mark.size());
+  }
+  return text;
+}
+
 }  // namespace kevo

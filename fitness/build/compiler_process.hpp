@@ -42,4 +42,12 @@ std::string cut_diagnostics(std::string text, std::uint64_t bytes);
 /// (useful_line). Give it the whole output: what was cut may have been the error.
 std::string first_error(const std::string& diagnostics, const std::string& otherwise);
 
+/// An error that a compiler finds in kevo's own file `entry`, where it declares and calls the program's
+/// function, with the place of the program's declaration instead, and with what the task calls. `first`
+/// itself if the error is elsewhere, or if no note of the compiler names such a place.
+/// @param first the first error of `diagnostics`, as "FILE:LINE:COLUMN: error: TEXT"
+/// @param entry_text of `entry`; a line that ends with "// what the task calls" is the declaration
+std::string at_own_place(const std::string& first, const std::string& diagnostics, const std::string& entry,
+                         const std::string& entry_text);
+
 }  // namespace kevo

@@ -114,6 +114,36 @@ TEST_CASE("both compilers work, with an entry, several files and C++ headers") {
   }
 }
 
+TEST_CASE("errors name a line of the author's file, also where the declaration does not fit the task") {
+  compiler builds(quick());
+  for (const char* name : {"g++", "clang++"}) {
+    if (!std::filesystem::exists(std::string("/usr/bin/") + name)) continue;
+    build_request request;
+    request.compiler = name;
+    request.flags = {"-O0"};
+    request.source.language = "cpp";
+    request.entry_text =
+        "#include \"kernel.cpp\"\nextern \"C\" void run(float* x);  // what the task calls\n"
+        "void call(float* x) { run(x); }\n";
+    for (const char* text : {"\nvoid run(float* x) { x[0] = 1; }\n",
+                             "\nextern \"C\" int run(float* x) { return x[0] > 1; }\n"}) {
+      request.source.files = {{"kernel.cpp", text}};
+      const auto result = builds.build(request);
+      REQUIRE(result.reasons.size() == 1);
+      INFO(result.reasons.front());
+      CHECK(result.reasons.front().starts_with("kernel.cpp:2:"));
+      CHECK(has(result.reasons.front(), "error: "));
+      CHECK(has(result.reasons.front(), "; the task calls extern \"C\" void run(float* x);"));
+    }
+    request.source.files = {{"kernel.cpp", "\nextern \"C\" void run(float* x) { undeclared(x); }\n"}};
+    const auto result = builds.build(request);
+    REQUIRE(result.reasons.size() == 1);
+    CHECK(result.reasons.front().starts_with("kernel.cpp:2:"));
+    CHECK(!has(result.reasons.front(), "the task calls"));
+    CHECK(!has(result.diagnostics, "./kernel.cpp"));
+  }
+}
+
 TEST_CASE("a library among the flags is linked, also where its name is a flag of its own") {
   compiler builds(quick());
   auto request = request_for(

@@ -60,6 +60,26 @@ TEST_CASE("contention is a share") {
   CHECK(*share <= 1);
 }
 
+TEST_CASE("what the host of a virtual machine took is read from the kernel's account") {
+  const auto before = kevo::ticks_of("cpu  100 20 30 800 10 0 5 35 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n");
+  REQUIRE(before);
+  CHECK(before->stolen == 35);
+  CHECK(before->all == 1000);
+  const auto after = kevo::ticks_of("cpu  150 20 30 830 10 0 5 55 7 0\n");
+  REQUIRE(after);
+  const auto share = kevo::stolen_share(*before, *after);
+  REQUIRE(share);
+  CHECK(*share == doctest::Approx(0.2));
+  CHECK(!kevo::stolen_share(*before, *before));  // too little time
+  CHECK(!kevo::ticks_of(""));
+  CHECK(!kevo::ticks_of("cpu  100 20 30\n"));
+  CHECK(!kevo::ticks_of("intr 1 2 3 4 5 6 7 8\n"));
+  const kevo::neighbour_watch watch;
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  const auto now = watch.stolen();
+  if (now) CHECK((*now >= 0 && *now <= 1));
+}
+
 TEST_CASE("who measures all the time does not starve who waits") {
   const lock_of_this_process own;
   std::atomic<bool> ended = false;
