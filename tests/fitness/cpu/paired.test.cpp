@@ -45,6 +45,10 @@ TEST_CASE(
   for (int i = 0; i < 36; ++i) boundary.add({.whole_ns = kevo::pace_ns + (i % 2 == 0 ? 10000 : 40000)});
   CHECK(boundary.resolution_ns() == doctest::Approx(5000));
   CHECK(boundary.spread_ns() == doctest::Approx(30000));
+  // Times of several threads beside other work: most calls waited, and what they waited is no cost of a call.
+  for (int i = 0; i < 36; ++i)
+    boundary.add({.whole_ns = kevo::pace_ns + (i % 6 == 0 ? 8000 : 500000 + 1000 * i)});
+  CHECK(boundary.cost_ns() == doctest::Approx(8000));
 }
 
 TEST_CASE("a plan does not depend on a candidate's time but in the number of calls") {
