@@ -4,6 +4,7 @@
 #include <cstring>
 #include <future>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -19,6 +20,7 @@
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/job.hpp"
 #include "fitness/torch/source_facts.hpp"
+#include "fitness/worker/worker_process.hpp"
 
 namespace kevo::cuda {
 namespace json = boost::json;
@@ -28,6 +30,7 @@ namespace {
 constexpr std::uint64_t scratch_of_trusted_python = std::uint64_t{1} << 30U;
 constexpr std::size_t most_words = 512;
 constexpr double longest_load_s = 120;
+constexpr unsigned most_maker_threads = 4;
 
 torch::python_device device_for(const device_description& device, bool trusted) {
   torch::python_device made;
@@ -145,6 +148,22 @@ worker_options python_programs::workers_for(python_role role, int queues) {
     return (trusted ? trusted_ : candidates_)->start(json::serialize(job), descriptors);
   };
   return options;
+}
+
+worker_settings python_programs::input_maker_for(std::size_t workload) {
+  if (!input_makers_) input_makers_ = std::make_unique<torch::python_server>(tools_, settings_.sandbox);
+  worker_settings worker;
+  worker.sandbox = settings_.sandbox;
+  worker.threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, most_maker_threads));
+  worker.load_limit_s = longest_load_s;
+  worker.patient = true;
+  worker.start = [this, workload](const worker_settings& of, int control, int arena) {
+    auto job = torch::job_of_inputs(*task_, workload, seed_);
+    job["threads"] = of.threads;
+    job["cpus"] = "any";
+    return kevo::worker_process(input_makers_->start(json::serialize(job), {control, arena}));
+  };
+  return worker;
 }
 
 json::object python_programs::told_of(const program& source, python_role role) const {
