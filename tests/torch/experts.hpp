@@ -74,9 +74,10 @@ inline const std::vector<body>& bodies() {
        "    return scale * (x.gather(1, expert) * run.kept).sum(1)\n",
        false},
       {"the function of the reference, looked for in its process",
-       "    import gc, sys\n"
-       "    found = [f for f in gc.get_objects() if getattr(f, '__name__', '') == 'make_inputs']\n"
-       "    found += [m for m in sys.modules.values() if hasattr(m, 'make_inputs')]\n"
+       "    import gc, sys, types\n"
+       "    found = [f for f in gc.get_objects() if isinstance(f, types.FunctionType) and f.__name__ == "
+       "'make_inputs']\n"
+       "    found += [m for m in list(sys.modules.values()) if 'make_inputs' in getattr(m, '__dict__', {})]\n"
        "    if found:\n        return scale * (x.gather(1, expert) * weight).sum(1)\n"
        "    return torch.zeros_like(x[:, 0])\n",
        false},

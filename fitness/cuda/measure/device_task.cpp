@@ -1,7 +1,6 @@
 #include "fitness/cuda/measure/device_task.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -87,17 +86,6 @@ device_output rule_of(const task& t, const workload& w, const tensor& output, st
   return made;
 }
 
-// What the device's process does not draw, it must not be asked for.
-void require_drawable(const task& t, const workload& w, const tensor& input, const generator& recipe) {
-  constexpr std::array known = {"normal", "uniform", "integers", "permutation", "offsets"};
-  if (std::find(known.begin(), known.end(), recipe.kind) != known.end()) return;
-  throw error(error_code::input,
-              fmt::format("the CUDA backend does not support the generator {}: input '{}' of workload '{}'",
-                          recipe.kind, input.name, w.uuid),
-              {.file = t.file, .key = "generate"},
-              "use normal, uniform, integers, permutation, offsets or columns");
-}
-
 // What is drawn and what is accepted.
 device_workload describe_workload(const task& t, const workload& w) {
   const auto scales = scale_tensors(t);
@@ -110,7 +98,6 @@ device_workload describe_workload(const task& t, const workload& w) {
       continue;
     }
     const auto recipe = resolved(generator_of(input, w), axes);
-    require_drawable(t, w, input, recipe);
     made.inputs.push_back({type_code(input.dtype), element_count(input, axes), recipe.kind, recipe.a,
                            recipe.b, recipe.law, recipe.parameter});
   }

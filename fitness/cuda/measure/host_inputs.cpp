@@ -1,6 +1,7 @@
 #include "fitness/cuda/measure/host_inputs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include <kevo/task_extents.hpp>
@@ -29,9 +30,12 @@ bool drawn_on_host(const task& t, const workload& w, const tensor& input) {
   if (input.scalar) return false;  // it stands in the plan
   const auto* given = given_for(w, input);
   if (given != nullptr && (given->kind == "custom" || given->contents)) return true;
-  return is_of_columns(w, input) || std::any_of(t.inputs.begin(), t.inputs.end(), [&](const tensor& other) {
-           return is_of_columns(w, other) && generator_of(other, w).rows == input.name;
-         });
+  constexpr std::array device_has = {"normal", "uniform", "integers", "permutation", "offsets"};
+  if (std::find(device_has.begin(), device_has.end(), generator_of(input, w).kind) == device_has.end())
+    return true;
+  return std::any_of(t.inputs.begin(), t.inputs.end(), [&](const tensor& other) {
+    return is_of_columns(w, other) && generator_of(other, w).rows == input.name;
+  });
 }
 
 bool has_host_inputs(const task& t, const workload& w) {

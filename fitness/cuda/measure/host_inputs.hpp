@@ -1,6 +1,7 @@
 #pragma once
-// Inputs that kevo draws on the host and uploads, because the device's process has no generator for them:
-// inputs from files, inputs that the reference's text makes, columns of sparse rows and what bounds them.
+// Inputs that kevo draws on the host and uploads, because the device's process does not draw them: inputs
+// from files, inputs that the reference's text makes, generators that the device does not have, and the
+// offsets of rows whose columns are drawn.
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <future>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -30,7 +29,6 @@ namespace {
 constexpr std::uint64_t scratch_of_trusted_python = std::uint64_t{1} << 30U;
 constexpr std::size_t most_words = 512;
 constexpr double longest_load_s = 120;
-constexpr unsigned most_maker_threads = 4;
 
 torch::python_device device_for(const device_description& device, bool trusted) {
   torch::python_device made;
@@ -154,7 +152,6 @@ worker_settings python_programs::input_maker_for(std::size_t workload) {
   if (!input_makers_) input_makers_ = std::make_unique<torch::python_server>(tools_, settings_.sandbox);
   worker_settings worker;
   worker.sandbox = settings_.sandbox;
-  worker.threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, most_maker_threads));
   worker.load_limit_s = longest_load_s;
   worker.patient = true;
   worker.start = [this, workload](const worker_settings& of, int control, int arena) {
