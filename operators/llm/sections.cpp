@@ -69,8 +69,10 @@ std::string_view place_of(const candidate_snapshot& one) {
   const auto& language = one.program->language;
   if (language == "cpp") return "cpu";
   if (language == "cuda") return "gpu";
-  if (!one.evaluation) return {};
-  return one.evaluation->context.contains("architecture") ? "gpu" : "cpu";
+  const auto said = [&](const char* key) { return one.evaluation && one.evaluation->context.contains(key); };
+  if (said("architecture")) return "gpu";
+  if (said("vector_instructions")) return "cpu";
+  return language == "triton" ? "gpu" : std::string_view();
 }
 
 std::string task_section(const task& t, const std::string& language, std::string_view place) {

@@ -181,13 +181,17 @@ TEST_CASE("prompts for programs of PyTorch say where they run") {
   CHECK(place_of(one).empty());
   evaluation e;
   one.evaluation = std::make_shared<const evaluation>(e);
+  CHECK(place_of(one).empty());
+  e.context["vector_instructions"] = "AVX2";
+  one.evaluation = std::make_shared<const evaluation>(e);
   CHECK(place_of(one) == "cpu");
-  e.context["architecture"] = "sm_90a";
+  e.context = {{"architecture", "sm_90a"}};
   one.evaluation = std::make_shared<const evaluation>(e);
   CHECK(place_of(one) == "gpu");
   CHECK(has(task_section(t, "python", "gpu"), "ModelNew(torch.nn.Module), for a GPU, on which"));
   CHECK(has(task_section(t, "python", "cpu"), "ModelNew(torch.nn.Module), for the CPU."));
-  CHECK(!has(task_section(t, "python"), " for "));
+  CHECK(!has(task_section(t, "python"), "for the CPU"));
+  CHECK(!has(task_section(t, "python"), "for a GPU"));
 }
 
 TEST_CASE(
