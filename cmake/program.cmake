@@ -168,6 +168,7 @@ set(kevo_device_sources fitness/cuda/device/contents.cpp fitness/cuda/device/dev
                         fitness/cuda/device/gpu.cpp fitness/cuda/device/reference.cpp
                         fitness/cuda/device/protocol.cpp fitness/cuda/device/socket.cpp
                         fitness/cuda/device/type_code.cpp fitness/cuda/device/worker_link.cpp
+                        fitness/process/mapped_file.cpp
                         fitness/oracle/element_type.cpp fitness/oracle/output_contract.cpp fitness/oracle/generate.cpp fitness/oracle/ragged.cpp)
 kevo_join_program(kevo_device_units kevo-device ${kevo_device_sources})
 add_executable(kevo-device fitness/cuda/device/main/main.cpp ${kevo_device_units})

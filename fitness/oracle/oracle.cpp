@@ -40,15 +40,6 @@ std::string end_of(const worker_session& session) {
   return describe(*session.report()) + (said.empty() ? "" : " (it wrote: " + said + ")");
 }
 
-// Larger values make honest errors larger, which an absolute tolerance does not forgive.
-variety_strength strength_for(const task& t, const workload& w) {
-  const bool absolute = std::any_of(t.outputs.begin(), t.outputs.end(), [&](const tensor& output) {
-    const auto rule = tolerance_for(t, w, output.name);
-    return rule.rule == "bounds" || rule.max_rmse;
-  });
-  return absolute ? variety_strength::mild : variety_strength::full;
-}
-
 std::vector<std::byte> as_bytes(const auto& values) {
   std::vector<std::byte> bytes(values.size() * 8);
   if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
@@ -96,25 +87,16 @@ void require_memory(const task& t) {
   }
 }
 
-// The inputs of a call: what the kernel sees goes into the content, the same as 64-bit elements to the
-// reference.
 struct reference_inputs {
   std::vector<std::vector<std::byte>> tensors;
   std::vector<std::uint64_t> scalars;
 };
 
-// Where the contents of a call come from.
-struct recipe {
-  variety kind = variety::plain;
-  std::size_t generators = 0;  // the workload whose generators are used
-  bool files = true;           // false: generated contents in place of those from files that alternate
-};
-
 // The kinds of contents besides the plain one, in the order in which they have their turns: the simple, the
 // composed and the borrowed kinds alternate, so that the first eight contents show some of each.
-std::vector<recipe> other_recipes(std::size_t workload, bool alternating,
-                                  const std::vector<std::size_t>& lent) {
-  std::vector<recipe> others;
+std::vector<input_recipe> other_recipes(std::size_t workload, bool alternating,
+                                        const std::vector<std::size_t>& lent) {
+  std::vector<input_recipe> others;
   // What is known in advance is not in all calls.
   if (alternating) others.push_back({variety::plain, workload, false});
   constexpr variety turns[] = {variety::patchy,       variety::scaled,   variety::spiked,
@@ -129,58 +111,8 @@ std::vector<recipe> other_recipes(std::size_t workload, bool alternating,
   return others;
 }
 
-const workload_input* input_of(const workload& w, const tensor& input) {
-  const auto found = w.inputs.find(input.name);
-  return found == w.inputs.end() ? nullptr : &found->second;
-}
-
-// The offsets of the rows whose columns are drawn.
-std::vector<std::int64_t> rows_of(const task& t, const generator& columns,
-                                  const std::vector<std::vector<std::byte>>& drawn) {
-  for (std::size_t i = 0; i < t.inputs.size(); ++i) {
-    if (t.inputs[i].name == columns.rows) return load_integers(element_type_of(t.inputs[i]), drawn[i]);
-  }
-  throw error(error_code::input, "'" + columns.rows + "' is not an input",
-              {.file = t.file, .key = "generate"});
-}
-
-// @param made elements of the inputs that the reference's text makes, by name
-reference_inputs draw_inputs(const task& t, const workload& w, const recipe& from,
-                             std::map<std::string, std::vector<std::byte>> made, rng& random, content& into) {
-  const auto axes = axis_values(t, w);
-  const auto strength = strength_for(t, w);
-  const auto& recipes = t.workloads[from.generators];
-  std::vector<std::vector<std::byte>> drawn(t.inputs.size());
-  const auto draw = [&](std::size_t i, bool of_rows) {
-    const auto& input = t.inputs[i];
-    const auto& type = element_type_of(input);
-    if (const auto own = made.find(input.name); own != made.end()) {
-      if (!of_rows) drawn[i] = std::move(own->second);
-      return;
-    }
-    const auto* given = input_of(w, input);
-    // A scalar stays the task's own: its meaning (an epsilon, a temperature) seldom bears a change.
-    const auto recipe = resolved(generator_of(input, input.scalar ? w : recipes), axes);
-    // One that is kept and does not alternate has no generator: what is drawn for others must fit to it.
-    const bool file =
-        given != nullptr && given->contents && (from.files || (given->kept && !given->alternates));
-    const bool generated = !file && (given == nullptr || given->kind != "scalar");
-    if (of_rows != (generated && recipe.kind == "columns")) return;
-    if (file) {
-      drawn[i] = given->kept ? given->contents->bytes
-                             : redrawn(type, given->contents->bytes, into.kind, strength, random);
-    } else if (!generated) {
-      drawn[i].resize(type.size);
-      store_values(type, std::span<const double>(&given->value, 1), drawn[i].data());
-    } else {
-      const std::size_t count = input.scalar ? 1 : element_count(input, axes);
-      const auto rows = of_rows ? rows_of(t, recipe, drawn) : std::vector<std::int64_t>();
-      drawn[i] = generate_elements(type, count, recipe, input.scalar ? variety::plain : into.kind, strength,
-                                   random, rows);
-    }
-  };
-  for (std::size_t i = 0; i < drawn.size(); ++i) draw(i, false);
-  for (std::size_t i = 0; i < drawn.size(); ++i) draw(i, true);  // they need the rows
+// What the kernel sees goes into the content, the same as 64-bit elements to the reference.
+reference_inputs hand_out(const task& t, std::vector<std::vector<std::byte>> drawn, content& into) {
   reference_inputs wide;
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     auto values = widen(element_type_of(t.inputs[i]), drawn[i]);
@@ -249,11 +181,6 @@ void bound_outputs(const task& t, const workload& w,
 
 }  // namespace
 
-bool alternates(const workload& w) {
-  return std::any_of(w.inputs.begin(), w.inputs.end(),
-                     [](const auto& named) { return named.second.contents && named.second.alternates; });
-}
-
 std::size_t content::bytes() const {
   std::size_t total = 0;
   for (const auto& input : inputs) total += input.size();
@@ -320,8 +247,9 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, 
   result->generated = !files;
   result->axes =
       task_->reference->language == "python" ? extent_arguments(*task_, w) : axis_arguments(*task_, w);
-  auto made = by.inputs ? by.inputs->make(random_) : std::map<std::string, std::vector<std::byte>>();
-  const auto wide = draw_inputs(*task_, w, {kind, generators, files}, std::move(made), random_, *result);
+  auto made = by.inputs ? by.inputs->make(random_) : named_elements();
+  const auto wide =
+      hand_out(*task_, draw_inputs(*task_, w, {kind, generators, files}, std::move(made), random_), *result);
 
   const auto call = session.run_isolated({wide.tensors, result->axes, wide.scalars}, random_,
                                          std::chrono::minutes(2), false);
@@ -391,8 +319,8 @@ std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload, 
     if (pool.mixed.size() >= limits_.minimum && pool.seconds - spent_before >= seconds) break;
     const std::size_t place = pool.mixed.size() % 8;
     const bool other = place == 1 || place == 3 || place == 6;
-    const recipe from =
-        other ? others[pool.others++ % others.size()] : recipe{variety::plain, workload, true};
+    const input_recipe from =
+        other ? others[pool.others++ % others.size()] : input_recipe{variety::plain, workload, true};
     pool.mixed.push_back(make(workload, from.kind, from.generators, from.files, by));
     pool.bytes += pool.mixed.back()->bytes();
     pool.seconds =

@@ -16,6 +16,7 @@
 #include <kevo/task.hpp>
 
 #include "fitness/oracle/compare.hpp"
+#include "fitness/oracle/draw_inputs.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/oracle/input_maker.hpp"
 #include "fitness/worker/session.hpp"
@@ -35,9 +36,6 @@ struct content {
   call_content call() const { return {inputs, axes, scalars}; }
   std::size_t bytes() const;
 };
-
-/// Whether some calls of a workload are given generated contents in place of those from files.
-bool alternates(const workload& w);
 
 /// How much a pool may hold.
 struct pool_limits {

@@ -4,6 +4,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/oracle/input_maker.hpp"
 #include "fitness/worker/session.hpp"
 
 namespace kevo::torch {
@@ -37,6 +38,15 @@ json::object job_of(const task& t, std::uint64_t seed) {
           {"init", init},
           {"calls", calls == nullptr ? json::array() : calls->as_array()},
           {"narrow", precision != nullptr && *precision == "task"}};
+}
+
+json::object job_of_inputs(const task& t, std::size_t workload, std::uint64_t seed) {
+  auto job = job_of(task_of_made_inputs(t, t.workloads.at(workload)), seed);
+  job["memory"] = 0;
+  job["role"] = "inputs";
+  job["files"] = files_of(t.reference->source);
+  job["entries"] = json::array{json::string(input_function_of(t))};
+  return job;
 }
 
 json::array entry_of_reference(const task& t) {

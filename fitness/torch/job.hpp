@@ -1,6 +1,7 @@
 #pragma once
 // What a process of Python is told: the job that it begins with, in JSON (kevo_torch.py reads it).
 
+#include <cstddef>
 #include <cstdint>
 #include <stop_token>
 
@@ -19,6 +20,10 @@ boost::json::array files_of(const program& source);
 
 /// What every program of a task is told: inputs, outputs, form, constructor and the seed of its parameters.
 boost::json::object job_of(const task& t, std::uint64_t seed);
+
+/// What the process is told that makes inputs of a workload (fitness/oracle/input_maker.hpp), but for its
+/// threads and processors.
+boost::json::object job_of_inputs(const task& t, std::size_t workload, std::uint64_t seed);
 
 /// The names under which a candidate may define what is called: KernelBench's name of a solution, then the
 /// reference's own, for a reference is a solution, too.

@@ -16,7 +16,6 @@
 #include "fitness/build/build_choices.hpp"
 #include "fitness/cpu/paired.hpp"
 #include "fitness/oracle/generate.hpp"
-#include "fitness/oracle/input_maker.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/torch/compile_server.hpp"
 #include "fitness/torch/job.hpp"
@@ -109,13 +108,9 @@ worker_start programs::start_of(const std::string& object, std::optional<trusted
       job["entries"] = entry_of_reference(*t);
       job["memory"] = 0;
     } else if (role == trusted_role::inputs) {
-      job = job_of(task_of_made_inputs(*t, t->workloads.at(std::stoul(object))), seed);
+      job = job_of_inputs(*t, std::stoul(object), seed);
       job["threads"] = worker.threads;
       job["cpus"] = list_of(worker.cpus);
-      job["memory"] = 0;
-      job["role"] = "inputs";
-      job["files"] = files_of(t->reference->source);
-      job["entries"] = json::array{json::string(input_function_of(*t))};
     } else {
       job["role"] = "candidate";
       const auto source = find(object);

@@ -45,7 +45,7 @@ void distill_due(const llm_settings& with, const variation_request& request, con
   conversation talk(with, distiller, request, own);
   talk.begin(
       distiller,
-      {{"task", task_section(*request.task, what.before->language), 90},
+      {{"task", task_section(*request.task, what.before->language, place_of(*request.parents.front())), 90},
        {"parent",
         "## Before\n\n" + fenced(shortened(what.before->text(), shown_bytes), what.before->language), 50},
        {"draft", "## After\n\n" + fenced(shortened(what.after->text(), shown_bytes), what.after->language),

@@ -38,10 +38,9 @@ draft_reader edits_of(const program& source) {
 
 knowledge_filter filter_for(const variation_request& request) {
   const candidate_snapshot& parent = *request.parents.front();
-  const bool gpu = parent.program->language != "cpp";
   const bool broken = parent.evaluation && !parent.evaluation->valid();
   return {.language = parent.program->language,
-          .hardware = gpu ? "gpu" : "cpu",
+          .hardware = std::string(place_of(parent)),
           .phase = broken                           ? "repair"
                    : parent.operator_name == "seed" ? "draft"
                                                     : "tune"};

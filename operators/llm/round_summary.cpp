@@ -76,10 +76,11 @@ bool write_notes(const llm_settings& with, const variation_request& request, con
   const std::string notes = with.models->notes();
   rng own = random.split(summary_call);
   conversation talk(with, summary_call, request, own);
-  const program& parent = *request.parents.front()->program;
-  talk.begin(summary_call, {{"task", task_section(*request.task, parent.language), 90},
-                            {"notes", notes.empty() ? "" : "## The notes so far\n\n" + fenced(notes), 70},
-                            {"memory", "## Candidates since the last summary\n\n" + text, 100, true}});
+  const candidate_snapshot& parent = *request.parents.front();
+  talk.begin(summary_call,
+             {{"task", task_section(*request.task, parent.program->language, place_of(parent)), 90},
+              {"notes", notes.empty() ? "" : "## The notes so far\n\n" + fenced(notes), 70},
+              {"memory", "## Candidates since the last summary\n\n" + text, 100, true}});
   const chat_reply reply = talk.ask();
   const std::string summary = reply.ok() ? text_between(reply.content, "<summary>", "</summary>") : "";
   if (!summary.empty()) with.models->set_notes(shortened(summary, notes_bytes));

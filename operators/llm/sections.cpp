@@ -65,7 +65,17 @@ std::string headline(const candidate_snapshot& one) {
                      one.evaluation ? score_text(*one.evaluation) : std::string("not evaluated yet"));
 }
 
-std::string task_section(const task& t, const std::string& language) {
+std::string_view place_of(const candidate_snapshot& one) {
+  const auto& language = one.program->language;
+  if (language == "cpp") return "cpu";
+  if (language == "cuda") return "gpu";
+  const auto said = [&](const char* key) { return one.evaluation && one.evaluation->context.contains(key); };
+  if (said("architecture")) return "gpu";
+  if (said("vector_instructions")) return "cpu";
+  return language == "triton" ? "gpu" : std::string_view();
+}
+
+std::string task_section(const task& t, const std::string& language, std::string_view place) {
   std::string text = fmt::format("## Task: {}\n\n{}\n\n", t.name, t.description);
   if (t.outputs.empty()) {  // what a candidate is asked for stands in the description alone
     return text + "A program of the user's judges the candidate by a score; larger is better.\n";
@@ -78,10 +88,13 @@ std::string task_section(const task& t, const std::string& language) {
   if (t.reference && !t.reference->form.empty() && language != "cpp") {
     const bool module = t.reference->form == "module";
     text += fmt::format(
-        "The file must define {}, for the CPU. It takes the inputs in their order and returns the outputs, "
+        "The file must define {}{}. It takes the inputs in their order and returns the outputs, "
         "as {} of the following file, the "
         "reference, does.{} The reference is not available to the candidate:\n\n{}\n",
         module ? "the class ModelNew(torch.nn.Module)" : "the function " + t.reference->entry,
+        place == "cpu"   ? ", for the CPU"
+        : place == "gpu" ? ", for a GPU, on which its inputs and parameters are"
+                         : "",
         t.reference->entry,
         module
             ? " Its constructor takes the same arguments and makes the same parameters, with the same names."
@@ -271,7 +284,7 @@ std::vector<prompt_section> sections_of(const variation_request& request) {
           {"rewriting", voice.rewriting, 100, true},
           {"editing", voice.editing, 100, true},
           {"joining", voice.joining, 100, true},
-          {"task", task_section(*request.task, parent.program->language), 90},
+          {"task", task_section(*request.task, parent.program->language, place_of(parent)), 90},
           {"device", device_section(parent), 80},
           {"parent", parent_section(parent), 100, true},
           {"evaluation", evaluation_section(parent), 70},

@@ -31,6 +31,8 @@
 #include "src/task/task_loader.hpp"
 #include "tests/support/gpu_program.hpp"
 #include "tests/support/skip.hpp"
+#include "tests/torch/corpus.hpp"
+#include "tests/torch/experts.hpp"
 
 namespace fs = std::filesystem;
 
@@ -122,6 +124,76 @@ TEST_CASE("programs of PyTorch that cheat on a GPU are caught, odd but honest on
     }
   }
   std::printf("PyTorch on a GPU: exploits judged rightly: %d of %d; honest programs accepted: %d of %d\n",
+              right[0], total[0], right[1], total[1]);
+}
+
+TEST_CASE(
+    "programs are judged on a GPU on inputs that a function of the reference makes anew for each call") {
+  if (!all_is_there()) return;
+  const shell::scratch folder;
+  shell::write_file(folder / "task.yaml", experts::task_text(4096));
+  shell::write_file(folder / "reference.py", experts::reference);
+  kevo::torch_settings settings;
+  settings.device = "cuda";
+  kevo::torch_fitness fitness(
+      std::make_shared<const kevo::task>(kevo::load_task((folder / "task.yaml").string())), settings);
+  int right = 0;
+  for (const auto& one : experts::bodies()) {
+    const auto got = judge(fitness, experts::program_of(one));
+    const std::string outcome(to_string(got.outcome));
+    const bool fine = outcome == (one.right ? "valid" : "incorrect");
+    CHECK_MESSAGE(fine, one.name, ": ", outcome, ", ", got.speedup, " times: ", got.feedback);
+    std::printf("%-70s %-10s %6.3f %5.2f s\n", one.name, outcome.c_str(), got.speedup, got.cost.wall_s);
+    std::fflush(stdout);
+    right += fine ? 1 : 0;
+  }
+  std::printf("programs on inputs that the reference makes: judged rightly: %d of %zu\n", right,
+              experts::bodies().size());
+}
+
+// Each exploit for the CPU is refused on a GPU as well, if by other means; or it is valid on both and gains
+// nothing. A line "# gpu: no, ..." says why a program means nothing there, and "# gpu: valid, ..." why an
+// exploit harms nothing there.
+TEST_CASE("the programs of tests/torch get their verdicts on a GPU as well") {
+  if (!all_is_there()) return;
+  std::map<std::string, std::vector<std::pair<bool, torch_corpus::exhibit>>> by_task;
+  for (const bool honest : {true, false}) {
+    for (auto& one : torch_corpus::exhibits_in(honest ? "honest" : "attacks")) {
+      if (!gpu_program::value_of(one.text, "gpu").starts_with("no"))
+        by_task[one.task].emplace_back(honest, std::move(one));
+    }
+  }
+  int right[2] = {};
+  int total[2] = {};
+  for (const auto& [task, programs] : by_task) {
+    kevo::torch_settings settings;
+    settings.device = "cuda";
+    settings.timing.short_s = 0.7;
+    settings.limits.call_s = 1;
+    settings.limits.first_call_s = 5;
+    auto larger = kevo::load_task(KEVO_SOURCE_DIR "/tests/torch/tasks/" + task + ".yaml");
+    for (auto& w : larger.workloads) {
+      for (auto& [axis, value] : w.axes) value *= w.hidden ? 1 : 8;  // enough work for a GPU to be timed
+    }
+    kevo::torch_fitness fitness(std::make_shared<const kevo::task>(std::move(larger)), settings);
+    for (const auto& [honest, program] : programs) {
+      const auto got = judge(fitness, program.text);
+      const auto& verdicts = program.verdicts;
+      const bool may_be_valid =
+          std::find(verdicts.begin(), verdicts.end(), kevo::outcome::valid) != verdicts.end() ||
+          gpu_program::value_of(program.text, "gpu").starts_with("valid");
+      const bool fine = got.valid() ? may_be_valid && (honest || got.speedup_interval.low < 1.3) : !honest;
+      CHECK_MESSAGE(fine, program.name, " is ", torch_corpus::said(got), ", ", got.speedup, " times");
+      std::printf("%-6s %-38s %-13s %6.3f [%.3f, %.3f] %5.2f s  %s\n", honest ? "honest" : "attack",
+                  program.name.c_str(), std::string(to_string(got.outcome)).c_str(), got.speedup,
+                  got.speedup_interval.low, got.speedup_interval.high, got.cost.wall_s,
+                  got.feedback.substr(0, got.feedback.find('\n')).c_str());
+      std::fflush(stdout);
+      right[honest] += fine ? 1 : 0;
+      ++total[honest];
+    }
+  }
+  std::printf("tests/torch on a GPU: exploits judged rightly: %d of %d; honest programs accepted: %d of %d\n",
               right[0], total[0], right[1], total[1]);
 }
 

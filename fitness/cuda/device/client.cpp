@@ -7,6 +7,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/wire/wire.hpp"
+#include "fitness/process/memory_file.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 
 namespace kevo::cuda {
@@ -83,6 +84,12 @@ void device_client::set_task(const device_task& task) {
 }
 contents_made device_client::make(const contents_wanted& wanted) {
   return decoded<contents_made>(ask(device_request::make, 0, encode(wanted)));
+}
+// In memory that kevo-device alone is given.
+contents_made device_client::add(const content_given& given, std::string_view inputs) {
+  std::vector<detail::descriptor> sent;
+  sent.push_back(detail::memory_file("kevo-inputs", inputs));
+  return decoded<contents_made>(ask(device_request::add, 0, encode(given), &sent));
 }
 device_client::opened_arena device_client::open_arena(std::uint64_t bytes) {
   std::vector<detail::descriptor> got;

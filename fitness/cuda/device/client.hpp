@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "fitness/cuda/device/protocol.hpp"
 #include "fitness/cuda/device/socket.hpp"
@@ -28,6 +29,8 @@ class device_client {
   void set_trusted_kernels(const compiled_module& kernels);
   void set_task(const device_task& task);
   contents_made make(const contents_wanted& wanted);
+  /// @param inputs the elements of the inputs that are given, behind each other
+  contents_made add(const content_given& given, std::string_view inputs);
 
   struct opened_arena {
     std::uint32_t number = 0;

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <optional>
 
+#include <kevo/error.hpp>
+
 #include "fitness/cuda/device/type_code.hpp"
 #include "fitness/oracle/element_type.hpp"
 #include "fitness/oracle/output_contract.hpp"
@@ -105,8 +107,10 @@ generated_numbers numbers_for(const device_input& input, variety kind, bool mild
 }
 
 std::string make_content(gpu& device, const reference_run& reference, const device_workload& w, variety kind,
-                         std::uint64_t seed, device_content& made) {
+                         std::uint64_t seed, std::span<const std::byte> given, device_content& made) {
   const auto& d = device.api();
+  if (given.size() != given_bytes(w))
+    throw error(error_code::internal, "the inputs of a content are missing");
   made = {};
   made.kind = kind;
   std::vector<address> buffers;
@@ -115,7 +119,13 @@ std::string make_content(gpu& device, const reference_run& reference, const devi
     buffers.push_back(list.back().at());
   };
   for (std::size_t i = 0; i < w.inputs.size(); ++i) {
-    hold(made.inputs, w.inputs[i].count * element_of(w.inputs[i].type).size);
+    const auto bytes = w.inputs[i].count * element_of(w.inputs[i].type).size;
+    hold(made.inputs, bytes);
+    if (w.inputs[i].kind == given_input) {
+      device.copy_in(buffers.back(), given.data(), bytes);
+      given = given.subspan(bytes);
+      continue;
+    }
     draw(device, w.inputs[i], kind, w.mild, seed, i + 1, buffers.back());
   }
   for (const auto& output : w.outputs) hold(made.expected, 8 * output.count);

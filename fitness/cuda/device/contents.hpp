@@ -2,8 +2,10 @@
 // The secret half of an evaluation on the device: inputs drawn on the device with what they must give, made
 // by the task's reference in the trusted context, in memory that no worker can map.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,10 +46,11 @@ generated_numbers numbers_for(const device_input& input, variety kind, bool mild
 using reference_run = std::function<std::string(const std::vector<address>& buffers)>;
 
 /// Draws the inputs, runs the reference, and checks what it gave.
+/// @param given elements of the inputs that are not drawn here: `given_bytes(w)` bytes
 /// @return what is wrong with the reference or its generators; empty if nothing is
 /// @throws kevo::error (environment) for faults of the machine
 std::string make_content(gpu& device, const reference_run& reference, const device_workload& w, variety kind,
-                         std::uint64_t seed, device_content& made);
+                         std::uint64_t seed, std::span<const std::byte> given, device_content& made);
 
 /// Compares one output with what is expected of it.
 /// @param found device memory of 8 words that may be overwritten

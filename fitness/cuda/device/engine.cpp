@@ -61,6 +61,29 @@ void engine::set_task(device_task t) {
   pools_.resize(task_.workloads.size());
 }
 
+reference_run engine::reference_for(const device_workload& w, std::uint32_t arena, std::string& remark) {
+  auto* worker = arena == 0 ? nullptr : &at(arena);
+  return [this, worker, &w, &remark](const std::vector<address>& buffers) {
+    return worker == nullptr ? run_compiled_reference(w, buffers)
+                             : run_reference_of(*worker, w, buffers, remark);
+  };
+}
+
+contents_made engine::add(const content_given& given, std::span<const std::byte> inputs) {
+  if (given.workload >= pools_.size() || given.kind >= variety_count)
+    throw error(error_code::internal, "there is no such workload or variety");
+  const auto& w = task_.workloads[given.workload];
+  auto& pool = pools_[given.workload];
+  contents_made made;
+  device_content one;
+  made.complaint = make_content(gpu_, reference_for(w, given.reference, made.remark), w,
+                                static_cast<variety>(given.kind), random_(), inputs, one);
+  if (made.complaint.empty()) (given.varied ? pool.varied : pool.timed).push_back(std::move(one));
+  made.timed = static_cast<std::uint32_t>(pool.timed.size());
+  made.varied = static_cast<std::uint32_t>(pool.varied.size());
+  return made;
+}
+
 contents_made engine::make(const contents_wanted& wanted) {
   if (wanted.workload >= pools_.size()) throw error(error_code::internal, "there is no such workload");
   const auto& w = task_.workloads[wanted.workload];
@@ -68,11 +91,7 @@ contents_made engine::make(const contents_wanted& wanted) {
   const auto each = std::max<std::uint64_t>(content_bytes(w), 1);
   const auto most = std::max<std::uint64_t>(2, wanted.most_bytes / each);
   contents_made made;
-  auto* worker = wanted.reference == 0 ? nullptr : &at(wanted.reference);
-  const reference_run reference = [&](const std::vector<address>& buffers) {
-    return worker == nullptr ? run_compiled_reference(w, buffers)
-                             : run_reference_of(*worker, w, buffers, made.remark);
-  };
+  const auto reference = reference_for(w, wanted.reference, made.remark);
   const auto fill = [&](std::vector<device_content>& list, std::uint32_t count, bool varied) {
     while (list.size() < std::min<std::uint64_t>(count, most) && made.complaint.empty()) {
       // Workloads begin with different varieties, so that a few contents of each show all of them. What is
@@ -84,7 +103,7 @@ contents_made engine::make(const contents_wanted& wanted) {
       const auto kind =
           plain ? variety::plain : static_cast<variety>(1 + number % (std::size_t{variety_count} - 1));
       device_content one;
-      made.complaint = make_content(gpu_, reference, w, kind, random_(), one);
+      made.complaint = make_content(gpu_, reference, w, kind, random_(), {}, one);
       if (made.complaint.empty()) list.push_back(std::move(one));
     }
   };

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ class engine {
   void set_trusted_kernels(const compiled_module& kernels);
   void set_task(device_task t);
   contents_made make(const contents_wanted& wanted);
+  contents_made add(const content_given& given, std::span<const std::byte> inputs);
 
   std::uint32_t open_arena(std::uint64_t bytes);
   detail::descriptor arena_descriptor(std::uint32_t arena) const { return at(arena).memory.descriptor(); }
@@ -68,6 +70,10 @@ class engine {
   // Where the outputs of each call are judged.
   using judged_outputs = std::vector<std::vector<address>>;
 
+  /// What computes the expected values of a workload. @param arena of the reference's worker; 0: there is
+  /// none
+  /// @param remark what the worker says of how it computes
+  reference_run reference_for(const device_workload& w, std::uint32_t arena, std::string& remark);
   /// Runs the module of the task's reference. @return what is wrong with it
   std::string run_compiled_reference(const device_workload& w, const std::vector<address>& buffers);
   /// The same by a worker, whose arena gets the inputs and gives the outputs.

@@ -95,6 +95,10 @@ void members(Codec& c, contents_wanted& v) {
   c(v.workload), c(v.timed), c(v.varied), c(v.most_bytes), c(v.reference);
 }
 template <class Codec>
+void members(Codec& c, content_given& v) {
+  c(v.workload), c(v.reference), c(v.varied), c(v.kind);
+}
+template <class Codec>
 void members(Codec& c, contents_made& v) {
   c(v.timed), c(v.varied), c(v.complaint), c(v.remark);
 }
@@ -148,6 +152,7 @@ KEVO_CODEC(device_ceilings)
 KEVO_CODEC(device_users)
 KEVO_CODEC(device_task)
 KEVO_CODEC(contents_wanted)
+KEVO_CODEC(content_given)
 KEVO_CODEC(contents_made)
 KEVO_CODEC(worker_answer)
 KEVO_CODEC(call_wanted)
@@ -156,6 +161,14 @@ KEVO_CODEC(call_result)
 
 std::string device_description::architecture() const {
   return "sm_" + std::to_string(10 * major + minor) + (major >= 9 ? "a" : "");
+}
+
+std::uint64_t given_bytes(const device_workload& w) {
+  std::uint64_t bytes = 0;
+  for (const auto& input : w.inputs) {
+    if (input.kind == given_input) bytes += input.count * element_of(input.type).size;
+  }
+  return bytes;
 }
 
 std::uint64_t content_bytes(const device_workload& w) {

@@ -14,13 +14,14 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t device_protocol = 10;
+inline constexpr std::uint32_t device_protocol = 11;
 
 enum class device_request : std::uint32_t {
   hello,                ///< -> device_description, or an error that says what is missing
   set_trusted_kernels,  ///< compiled_module of the trusted kernels
   set_task,             ///< device_task
   make,                 ///< contents_wanted -> how many contents of that workload there are
+  add,                  ///< content_given, with the descriptor of a file of its inputs -> the same
   open_arena,           ///< bytes -> arena number, with a descriptor
   attach,       ///< arena number, with the descriptors of the shared region and of the process -> nothing
   detach,       ///< arena number
@@ -85,6 +86,9 @@ struct device_users {
 /// "python (process 4711, 3120 MiB), ...".
 std::string describe(const std::vector<foreign_process>& all);
 
+/// `device_input::kind` of an input whose elements come with each content (content_given).
+inline constexpr std::string_view given_input = "given";
+
 /// An input that is drawn at random.
 struct device_input {
   std::int32_t type = 0;  ///< see type_code
@@ -122,6 +126,10 @@ struct device_workload {
   bool mild = false;                  ///< varieties stay close to the task's own distribution
 };
 
+/// Of the inputs that come with each content. [bytes]
+/// @throws kevo::error (internal) for a type that there is not
+std::uint64_t given_bytes(const device_workload& w);
+
 /// Device memory of one content: the inputs, what is expected, its scales. [bytes]
 /// @throws kevo::error (internal) for a type that there is not
 std::uint64_t content_bytes(const device_workload& w);
@@ -140,6 +148,15 @@ struct contents_wanted {
   /// The arena of a worker that computes what is expected; 0: the module of the task does.
   std::uint32_t reference = 0;
 };
+
+/// One content to be made, of whose inputs some were drawn by kevo: those of the kind `given_input`.
+struct content_given {
+  std::uint32_t workload = 0;
+  std::uint32_t reference = 0;  ///< as in contents_wanted
+  bool varied = false;          ///< one to check with, else one to time with
+  std::uint32_t kind = 0;       ///< variety of the inputs that are drawn on the device
+};
+
 struct contents_made {
   std::uint32_t timed = 0;
   std::uint32_t varied = 0;
@@ -230,6 +247,7 @@ std::string encode(const device_ceilings& value);
 std::string encode(const device_users& value);
 std::string encode(const device_task& value);
 std::string encode(const contents_wanted& value);
+std::string encode(const content_given& value);
 std::string encode(const contents_made& value);
 std::string encode(const worker_answer& value);
 std::string encode(const call_wanted& value);
@@ -240,6 +258,7 @@ void decode(std::string_view bytes, device_ceilings& value);
 void decode(std::string_view bytes, device_users& value);
 void decode(std::string_view bytes, device_task& value);
 void decode(std::string_view bytes, contents_wanted& value);
+void decode(std::string_view bytes, content_given& value);
 void decode(std::string_view bytes, contents_made& value);
 void decode(std::string_view bytes, worker_answer& value);
 void decode(std::string_view bytes, call_wanted& value);

@@ -1,7 +1,6 @@
 #include "fitness/cuda/measure/device_task.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
@@ -11,6 +10,7 @@
 #include <kevo/task_extents.hpp>
 
 #include "fitness/cuda/device/type_code.hpp"
+#include "fitness/cuda/measure/host_inputs.hpp"
 #include "fitness/oracle/element_type.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/oracle/signature.hpp"
@@ -86,23 +86,6 @@ device_output rule_of(const task& t, const workload& w, const tensor& output, st
   return made;
 }
 
-// What the device's process does not draw, it must not be asked for.
-void require_drawable(const task& t, const workload& w, const tensor& input, const generator& recipe) {
-  const auto given = w.inputs.find(input.name);
-  const bool made = given != w.inputs.end() && given->second.kind == "custom";
-  const bool file = made || (given != w.inputs.end() && given->second.contents);
-  constexpr std::array known = {"normal", "uniform", "integers", "permutation", "offsets"};
-  if (!file && std::find(known.begin(), known.end(), recipe.kind) != known.end()) return;
-  throw error(error_code::input,
-              fmt::format("the CUDA backend does not support {} yet: input '{}' of workload '{}'",
-                          made   ? std::string("inputs that Python makes")
-                          : file ? std::string("inputs from files")
-                                 : "the generator " + recipe.kind,
-                          input.name, w.uuid),
-              {.file = t.file, .key = file ? "workloads" : "generate"},
-              "use normal, uniform, integers, permutation or offsets");
-}
-
 // What is drawn and what is accepted.
 device_workload describe_workload(const task& t, const workload& w) {
   const auto scales = scale_tensors(t);
@@ -110,8 +93,11 @@ device_workload describe_workload(const task& t, const workload& w) {
   device_workload made;
   for (const auto& input : t.inputs) {
     if (input.scalar) continue;
+    if (drawn_on_host(t, w, input)) {
+      made.inputs.push_back({type_code(input.dtype), element_count(input, axes), std::string(given_input)});
+      continue;
+    }
     const auto recipe = resolved(generator_of(input, w), axes);
-    require_drawable(t, w, input, recipe);
     made.inputs.push_back({type_code(input.dtype), element_count(input, axes), recipe.kind, recipe.a,
                            recipe.b, recipe.law, recipe.parameter});
   }

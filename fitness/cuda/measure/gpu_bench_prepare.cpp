@@ -13,6 +13,7 @@
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
 #include "fitness/cuda/measure/gpu_probe.hpp"
+#include "fitness/cuda/measure/host_inputs.hpp"
 #include "fitness/cuda/wire/worker_protocol.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/sandbox/sandbox.hpp"
@@ -28,6 +29,11 @@ namespace {
 std::uint32_t contents_for(std::uint64_t bytes) {
   return bytes < (8U << 20U) ? 400 : bytes < (128U << 20U) ? 180 : 80;
 }
+
+// For what the host draws: [s] of all workloads together, and the timed contents that a workload has whatever
+// they cost.
+constexpr double host_seconds = 30;
+constexpr std::uint64_t least_host_contents = 16;
 
 }  // namespace
 
@@ -127,7 +133,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   ceilings_ =
       ceilings_of_device(*device_, settings_.cache_dir.empty() ? user_cache_folder() : settings_.cache_dir);
   if (python_) start_reference(described.workloads);
-  make_contents(described.workloads);
+  make_contents(described.workloads, stop);
   if (reference_workers_) reference_workers_->end();
   // Intervals of many calls are for tasks that have hosted programs. Besides the baselines there are declared
   // candidates, hosted ones, the empty program.
@@ -272,7 +278,7 @@ void gpu_bench::start_reference(const std::vector<device_workload>& workloads) {
 
 // Each workload gets what it wants, as long as there is room: those that want little leave what they do not
 // take to the others.
-void gpu_bench::make_contents(const std::vector<device_workload>& workloads) {
+void gpu_bench::make_contents(const std::vector<device_workload>& workloads, const std::stop_token& stop) {
   const auto count = task_->workloads.size();
   contents_.assign(count, {});
   std::vector<contents_wanted> wanted(count);
@@ -288,13 +294,17 @@ void gpu_bench::make_contents(const std::vector<device_workload>& workloads) {
                static_cast<double>(content_bytes(workloads[i]));
     order[i] = i;
   }
+  const auto on_host = [&](std::size_t i) { return has_host_inputs(*task_, task_->workloads[i]); };
+  const double seconds = host_seconds / static_cast<double>(std::max<std::ptrdiff_t>(
+                                            std::count_if(order.begin(), order.end(), on_host), 1));
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return bytes[a] < bytes[b]; });
   double room = settings_.pool_fraction * static_cast<double>(device_->facts().free_bytes);
   for (std::size_t n = 0; n < count; ++n) {
     const auto i = order[n];
     const double share = room / static_cast<double>(count - n);
     wanted[i].most_bytes = static_cast<std::uint64_t>(share);
-    const auto made = device_->make(wanted[i]);
+    const auto made = on_host(i) ? make_given_contents(wanted[i], content_bytes(workloads[i]), seconds, stop)
+                                 : device_->make(wanted[i]);
     if (!made.complaint.empty())
       throw error(error_code::input,
                   "the reference, on workload '" + task_->workloads[i].uuid + "', " + made.complaint,
@@ -303,6 +313,41 @@ void gpu_bench::make_contents(const std::vector<device_workload>& workloads) {
     if (remark_.empty()) remark_ = made.remark;
     room -= std::min(share, bytes[i]);
   }
+}
+
+// One after the other, because the host has drawn some of their inputs. Timed ones are as many as `seconds`
+// and the memory allow; with fewer, a process of a candidate does for fewer calls.
+contents_made gpu_bench::make_given_contents(const contents_wanted& wanted, std::uint64_t content_bytes,
+                                             double seconds, const std::stop_token& stop) {
+  std::optional<worker_settings> maker;
+  if (has_made_inputs(task_->workloads[wanted.workload])) {
+    maker = python_->input_maker_for(wanted.workload);
+    maker->stop = stop;
+  }
+  host_inputs host(*task_, wanted.workload, maker ? &*maker : nullptr);
+  const auto most = std::max<std::uint64_t>(2, wanted.most_bytes / std::max<std::uint64_t>(content_bytes, 1));
+  const auto begin = std::chrono::steady_clock::now();
+  const auto spent = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  contents_made made;
+  const auto add = [&](bool varied, std::uint64_t number) {
+    if (stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
+    const auto drawn = host.next(varied, number);
+    auto remark = std::move(made.remark);
+    made = device_->add({wanted.workload, wanted.reference, varied, static_cast<std::uint32_t>(drawn.kind)},
+                        drawn.bytes);
+    if (!remark.empty()) made.remark = std::move(remark);
+    return made.complaint.empty();
+  };
+  for (std::uint64_t n = 0; n < std::min<std::uint64_t>(wanted.varied, most); ++n) {
+    if (!add(true, n)) return made;
+  }
+  for (std::uint64_t n = 0; n < std::min<std::uint64_t>(wanted.timed, most); ++n) {
+    if (n >= least_host_contents && spent() > seconds) break;
+    if (!add(false, n)) return made;
+  }
+  return made;
 }
 
 // A baseline must be right on every workload; its times set the limits of candidates.

@@ -19,6 +19,7 @@
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/job.hpp"
 #include "fitness/torch/source_facts.hpp"
+#include "fitness/worker/worker_process.hpp"
 
 namespace kevo::cuda {
 namespace json = boost::json;
@@ -145,6 +146,21 @@ worker_options python_programs::workers_for(python_role role, int queues) {
     return (trusted ? trusted_ : candidates_)->start(json::serialize(job), descriptors);
   };
   return options;
+}
+
+worker_settings python_programs::input_maker_for(std::size_t workload) {
+  if (!input_makers_) input_makers_ = std::make_unique<torch::python_server>(tools_, settings_.sandbox);
+  worker_settings worker;
+  worker.sandbox = settings_.sandbox;
+  worker.load_limit_s = longest_load_s;
+  worker.patient = true;
+  worker.start = [this, workload](const worker_settings& of, int control, int arena) {
+    auto job = torch::job_of_inputs(*task_, workload, seed_);
+    job["threads"] = of.threads;
+    job["cpus"] = "any";
+    return kevo::worker_process(input_makers_->start(json::serialize(job), {control, arena}));
+  };
+  return worker;
 }
 
 json::object python_programs::told_of(const program& source, python_role role) const {

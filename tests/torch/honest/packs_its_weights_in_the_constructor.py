@@ -1,6 +1,7 @@
 # task: layer
 # verdict: valid
 # because: The same in the constructor.
+# gpu: no, what its constructor makes besides parameters stays on the CPU.
 import torch
 import torch.nn as nn
 

@@ -14,11 +14,13 @@
 #include "fitness/cuda/device/foreign_processes.hpp"
 #include "fitness/cuda/device/socket.hpp"
 #include "fitness/cuda/wire/wire.hpp"
+#include "fitness/process/mapped_file.hpp"
 
 namespace {
 
 using namespace kevo;
 using namespace kevo::cuda;
+using detail::mapped_file;
 
 constexpr int socket_descriptor = 3;
 
@@ -73,6 +75,11 @@ message server::answer(message& request) {
       return {};
     case device_request::make:
       return {encode(device().make(decoded<contents_wanted>(payload))), {}};
+    case device_request::add: {
+      if (request.descriptors.size() != 1) throw error(error_code::internal, "add needs one descriptor");
+      const mapped_file inputs(request.descriptors[0].get());
+      return {encode(device().add(decoded<content_given>(payload), inputs.bytes())), {}};
+    }
     case device_request::open_arena: {
       const auto opened = device().open_arena(number);
       message reply;
