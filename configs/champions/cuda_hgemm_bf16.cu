@@ -2,23 +2,26 @@
 // warpgroup produces: one of its threads asks the copy engine (TMA) for tiles of A and B, STAGES ahead; CONSUMERS
 // warpgroups multiply, each 64 * PER_CONSUMER rows of the block's tile, in float32 registers. Blocks of a cluster work
 // below each other and share the tiles of B: each fetches a part for all. With STORE, results go through shared memory and
-// are written by the copy engine. SPARE multiprocessors are left idle; this costs nothing if the others need as many rounds
-// without them (512 tiles take 4 rounds on 128 multiprocessors as on 132), and saves power.
+// are written by the copy engine. With DEFER, a consumer only rounds the results of a tile to bfloat16 in its registers, and
+// writes a part of them in every DEFER-th step of the next tile, while the tensor cores work.
+// SPARE multiprocessors are left idle; this costs nothing if the others need as many rounds without them (512 tiles take 4
+// rounds on 128 multiprocessors as on 132), and saves power.
 // Layouts and descriptors: PTX ISA, "Asynchronous warpgroup level matrix instructions" and "Tensor maps".
 #define CONSUMERS 2     // kevo: {1, 2, 3}
 #define PER_CONSUMER 1  // kevo: {1, 2}
 #define BN 256           // kevo: {64, 128, 256}
-#define STAGES 3        // kevo: {2, 3, 4, 5, 6, 8}
+#define STAGES 4        // kevo: {2, 3, 4, 5, 6, 8}
 #define CLUSTER 1       // kevo: {1, 2}
 #define RASTER 16        // kevo: {1, 2, 4, 8, 16}
-#define IN_FLIGHT 1     // kevo: {0, 1}
-#define STORE 2         // kevo: {0, 1, 2, 4}
+#define IN_FLIGHT 0     // kevo: {0, 1}
+#define STORE 1         // kevo: {0, 1, 2, 4}
 #define SPARE 4         // kevo: {0, 4}
+#define DEFER 8         // kevo: {0, 1, 2, 4, 8, 16}
 #define BLOCKS_PER_SM 1   // kevo: {1, 2, 3}
 // kevo: require PER_CONSUMER * BN <= 256 && (CONSUMERS < 3 || PER_CONSUMER * BN <= 128) && (CONSUMERS == 1 || BLOCKS_PER_SM == 1)
 // kevo: require (128 * STAGES * (64 * CONSUMERS * PER_CONSUMER + BN) + 8192 * STORE * CONSUMERS) * BLOCKS_PER_SM <= (228 - 4 * BLOCKS_PER_SM) * 1024
 // kevo: require 64 * CONSUMERS * PER_CONSUMER <= 256
-// kevo: require BLOCKS_PER_SM * (PER_CONSUMER * BN / 2 + 48) <= 255
+// kevo: require BLOCKS_PER_SM * (PER_CONSUMER * BN * (2 + (DEFER > 0)) / 4 + 48) <= 255
 // kevo: when K % 8 == 0: tensormap map_a(A, [K, M], [2 * K], [64, 64 * CONSUMERS * PER_CONSUMER], [1, 1], 128B, none, 128B)
 // kevo: when K % 8 == 0: tensormap map_b(B, [K, N], [2 * K], [64, BN / CLUSTER], [1, 1], 128B, none, 128B)
 // kevo: when K % 8 == 0 && N % 8 == 0: tensormap map_c(C, [N, M], [2 * N], [64, 64], [1, 1], 128B)
@@ -167,18 +170,20 @@ __device__ __forceinline__ void transpose_quad(unsigned (&w)[4]) {
 }
 // kevo: end epilogue_words
 
-// The 64 x BN elements of a warpgroup, as wgmma leaves them in registers, to rows m0.. and columns n0.. of C.
-__device__ __forceinline__ void write_rows(const float (&d)[BN / 2], unsigned short* __restrict__ C, int m0, int n0, int M, int N) {
+// Columns 64 part to 64 part + 63 of the 64 x BN elements of a warpgroup, in pairs as wgmma leaves them in registers, to rows
+// m0.. and columns n0.. of C.
+__device__ __forceinline__ void write_part(const unsigned (&pairs)[BN / 4], int part, unsigned short* __restrict__ C, int m0,
+                                           int n0, int M, int N) {
   const int thread = threadIdx.x % 128;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int m = m0 + thread / 32 * 16 + thread % 32 / 4 + 8 * half;
     unsigned short* to = C + static_cast<long long>(m) * N;
 #pragma unroll
-    for (int j = 0; j < BN / 8; j += 4) {
+    for (int j = 8 * part; j < 8 * part + 8; j += 4) {
       unsigned words[4];
 #pragma unroll
-      for (int u = 0; u < 4; ++u) words[u] = packed(d[4 * (j + u) + 2 * half], d[4 * (j + u) + 2 * half + 1]);
+      for (int u = 0; u < 4; ++u) words[u] = pairs[2 * (j + u) + half];
       transpose_quad(words);
       const int n = n0 + 8 * (j + thread % 4);
       if (m < M && n < N) {
@@ -194,18 +199,16 @@ __device__ __forceinline__ void write_rows(const float (&d)[BN / 2], unsigned sh
     }
   }
 }
-// Columns 64 part to 64 part + 63 of the same elements to shared memory: rows of 128 bytes, swizzled.
-__device__ __forceinline__ void fill_buffer(const float (&d)[BN / 2], unsigned buffer, int part) {
+// The same columns to shared memory: rows of 128 bytes, swizzled.
+__device__ __forceinline__ void fill_buffer(const unsigned (&pairs)[BN / 4], unsigned buffer, int part) {
   const int lane = threadIdx.x % 32;
   const int row = threadIdx.x % 128 / 32 * 16 + lane % 16;
 #pragma unroll
   for (int j = 0; j < 8; j += 2) {
-    unsigned words[4];
-#pragma unroll
-    for (int u = 0; u < 4; ++u) words[u] = packed(d[4 * (8 * part + j) + 2 * u], d[4 * (8 * part + j) + 2 * u + 1]);
+    const int at = 2 * (8 * part + j);
     const unsigned to = buffer + row * 128 + (((j + lane / 16) ^ (row % 8)) << 4);
-    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]), "r"(words[1]),
-                 "r"(words[2]), "r"(words[3])
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(pairs[at]),
+                 "r"(pairs[at + 1]), "r"(pairs[at + 2]), "r"(pairs[at + 3])
                  : "memory");
   }
 }
@@ -296,6 +299,33 @@ __global__ void __launch_bounds__(128 * (CONSUMERS + 1), BLOCKS_PER_SM)
     const int thread = threadIdx.x % 128;
     const unsigned a_offset = (warpgroup - 1) * PER_CONSUMER * 64 * 128;
     float d[PER_CONSUMER][BN / 2];
+    unsigned pairs[PER_CONSUMER][BN / 4];  // results, rounded
+    tile_place at{};
+    constexpr int parts = BN / 64;
+    constexpr int together = buffers == 0 ? 1 : buffers < parts ? buffers : parts;
+    constexpr int groups = PER_CONSUMER * parts / together;
+    // Group number g of the results in `pairs` to C.
+    const auto put = [&](int g) {
+      const int i = g * together / parts;
+      const int part = g * together % parts;
+      const int m0 = at.m + ((warpgroup - 1) * PER_CONSUMER + i) * 64;
+      if constexpr (buffers == 0) {
+        write_part(pairs[i], part, C, m0, at.n, M, N);
+      } else {
+        const unsigned out = tiles_at + STAGES * stage_bytes + (warpgroup - 1) * buffers * buffer_bytes;
+        if (thread == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        meet_warpgroup();
+#pragma unroll
+        for (int u = 0; u < together; ++u) fill_buffer(pairs[i], out + u * buffer_bytes, part + u);
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+        meet_warpgroup();
+        if (thread == 0) {
+#pragma unroll
+          for (int u = 0; u < together; ++u) store(&map_c, out + u * buffer_bytes, at.n + (part + u) * 64, m0);
+        }
+      }
+    };
+    int held = -1;  // the tile whose results are in `pairs` and not in C
     for (int tile = first; tile < tiles; tile += stride) {
       int before = -1;  // the slot of the step before this one
       for (int step = 0; step < steps; ++step) {
@@ -311,6 +341,15 @@ __global__ void __launch_bounds__(128 * (CONSUMERS + 1), BLOCKS_PER_SM)
           }
         }
         asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+        if constexpr (DEFER > 0) {
+          if (held >= 0 && step < groups * DEFER) {
+            if (step == 0) at = place_of(held, tiles_m, tiles_n, rank);
+#pragma unroll
+            for (int g = 0; g < groups; ++g) {
+              if ((g + 1) * DEFER == step + 1) put(g);
+            }
+          }
+        }
         asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(IN_FLIGHT) : "memory");
         if constexpr (IN_FLIGHT == 0) {
           if (thread < CLUSTER) arrive(empty_at + 8 * slot, thread);
@@ -325,29 +364,48 @@ __global__ void __launch_bounds__(128 * (CONSUMERS + 1), BLOCKS_PER_SM)
         if (thread < CLUSTER) arrive(empty_at + 8 * before, thread);
       }
 
-      const tile_place at = place_of(tile, tiles_m, tiles_n, rank);
-      const int m0 = at.m + (warpgroup - 1) * PER_CONSUMER * 64;
+      if constexpr (DEFER > 0) {
+        if (held >= 0) {
+#pragma unroll
+          for (int g = 0; g < groups; ++g) {
+            if ((g + 1) * DEFER > steps) put(g);
+          }
+        }
+      }
 #pragma unroll
       for (int i = 0; i < PER_CONSUMER; ++i) {
-        if constexpr (buffers == 0) {
-          write_rows(d[i], C, m0 + i * 64, at.n, M, N);
-        } else {
-          constexpr int parts = BN / 64;
-          constexpr int together = buffers < parts ? buffers : parts;
-          const unsigned out = tiles_at + STAGES * stage_bytes + (warpgroup - 1) * buffers * buffer_bytes;
 #pragma unroll
-          for (int part = 0; part < parts; part += together) {
-            if (thread == 0) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
-            meet_warpgroup();
+        for (int j = 0; j < BN / 4; ++j) pairs[i][j] = packed(d[i][2 * j], d[i][2 * j + 1]);
+      }
+      held = tile;
+      if constexpr (DEFER == 0) {
+        at = place_of(tile, tiles_m, tiles_n, rank);
 #pragma unroll
-            for (int u = 0; u < together; ++u) fill_buffer(d[i], out + u * buffer_bytes, part + u);
+        for (int g = 0; g < groups; ++g) put(g);
+      }
+    }
+    if constexpr (DEFER > 0) {
+      if (held >= 0) {
+        at = place_of(held, tiles_m, tiles_n, rank);
+        if constexpr (buffers > 0 && STAGES >= parts) {
+          // No tile is fetched any more: the rows of A in the stages, which only this warpgroup has read, are buffers, too.
+#pragma unroll
+          for (int part = 0; part < parts; ++part) {
+            const unsigned out = tiles_at + part * stage_bytes + a_offset;
+#pragma unroll
+            for (int i = 0; i < PER_CONSUMER; ++i) fill_buffer(pairs[i], out + i * buffer_bytes, part);
             asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
             meet_warpgroup();
             if (thread == 0) {
 #pragma unroll
-              for (int u = 0; u < together; ++u) store(&map_c, out + u * buffer_bytes, at.n + (part + u) * 64, m0 + i * 64);
+              for (int i = 0; i < PER_CONSUMER; ++i) {
+                store(&map_c, out + i * buffer_bytes, at.n + part * 64, at.m + ((warpgroup - 1) * PER_CONSUMER + i) * 64);
+              }
             }
           }
+        } else {
+#pragma unroll
+          for (int g = 0; g < groups; ++g) put(g);
         }
       }
     }
