@@ -33,9 +33,11 @@ std::string make_inputs(const task& t, const workload& w, const axes_map& axes) 
   std::string text;
   for (const auto& input : t.inputs) {
     const auto recipe = resolved(generator_of(input, w), axes);
-    text += fmt::format("  tensor {}({}, {});\n  draw_{}({}, random, {:.17g}, {:.17g});\n", input.name,
+    const auto law = recipe.kind == "offsets" ? fmt::format(", \"{}\", {:.17g}", recipe.law, recipe.parameter)
+                                              : std::string();
+    text += fmt::format("  tensor {}({}, {});\n  draw_{}({}, random, {:.17g}, {:.17g}{});\n", input.name,
                         tag(input.dtype), element_count(input, axes), recipe.kind, input.name, recipe.a,
-                        recipe.b);
+                        recipe.b, law);
   }
   return text;
 }
@@ -152,7 +154,7 @@ std::string reason_against_test(const task& t) {
       const auto& kind = generator_of(input, w).kind;
       if (input.scalar) return "a test with scalar inputs is not written yet";
       if (given != w.inputs.end() && given->second.contents) return "the input " + input.name + " is a file";
-      if (kind != "normal" && kind != "uniform" && kind != "integers")
+      if (kind != "normal" && kind != "uniform" && kind != "integers" && kind != "offsets")
         return "its input " + input.name + " is drawn by the generator " + kind;
     }
     for (const auto& output : t.outputs) {

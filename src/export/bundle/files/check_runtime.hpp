@@ -163,6 +163,45 @@ inline void draw_integers(tensor& to, random_numbers& random, double low, double
   for (std::size_t i = 0; i < to.count; ++i) to.set(i, static_cast<double>(draw(random)));
 }
 
+/// Ascending numbers from 0 to `total`, the offsets of rows. The lengths of the rows are at most `longest`
+/// (0: any) and follow a law: "equal", "uniform" (from 0 to twice the mean), "power_law" (the k-th of a
+/// random order of the rows is proportional to k^-exponent), or "" (as between uniformly distributed
+/// offsets). O(rows) for each round in which some row becomes full.
+inline void draw_offsets(tensor& to, random_numbers& random, double total, double longest, const char* law,
+                         double exponent) {
+  const std::size_t rows = to.count > 0 ? to.count - 1 : 0;
+  const auto all = static_cast<std::int64_t>(total);
+  const auto most = longest > 0 ? static_cast<std::int64_t>(longest) : all;
+  std::uniform_real_distribution<double> draw(0, 1);
+  std::vector<double> weights(rows, 1);
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (std::strcmp(law, "uniform") == 0) weights[i] = 2 * draw(random);
+    if (std::strcmp(law, "power_law") == 0) weights[i] = std::pow(static_cast<double>(i + 1), -exponent);
+    if (*law == 0) weights[i] = -std::log(1 - draw(random));
+  }
+  std::shuffle(weights.begin(), weights.end(), random);
+  std::vector<std::int64_t> lengths(rows, 0);
+  for (std::int64_t left = all; rows > 0 && left > 0;) {
+    double wanted = 0;
+    for (std::size_t i = 0; i < rows; ++i) wanted += lengths[i] < most ? weights[i] : 0;
+    if (!(wanted > 0)) break;
+    const std::int64_t before = left;
+    for (std::size_t i = 0; i < rows; ++i) {
+      const double share = weights[i] / wanted * static_cast<double>(before);
+      const auto more = std::min({static_cast<std::int64_t>(share), most - lengths[i], left});
+      lengths[i] += more;
+      left -= more;
+    }
+    // Less than one for each row is left: one more for some of them.
+    for (std::size_t i = 0; i < rows && left == before; ++i) {
+      if (lengths[i] < most) ++lengths[i], --left;
+    }
+  }
+  std::int64_t offset = 0;
+  if (to.count > 0) to.set(0, 0);
+  for (std::size_t i = 0; i < rows; ++i) to.set(i + 1, static_cast<double>(offset += lengths[i]));
+}
+
 /// Whether the outputs are within their bounds; prints the first one that is not. `allowed` elements may
 /// miss. `bound(i)` is the largest error of element i.
 template <class Bound>
