@@ -44,8 +44,10 @@ std::string printing_header(const kevo::task& t, const std::string& name) {
     printed += fmt::format("  std::printf(\"{0} %ld \", static_cast<long>(a.{0}));\n", axis.name);
   }
   return fmt::format(
-      "#pragma once\n#include <cstdint>\n#include <cstdio>\n#include <cuda.h>\nnamespace {} {{\nstruct arguments "
-      "{{\n{}  void* workspace = nullptr;\n}};\ninline std::size_t workspace_bytes(const arguments&) {{ return 4; "
+      "#pragma once\n#include <cstdint>\n#include <cstdio>\n#include <cuda.h>\nnamespace {} {{\nstruct "
+      "arguments "
+      "{{\n{}  void* workspace = nullptr;\n}};\ninline std::size_t workspace_bytes(const arguments&) {{ "
+      "return 4; "
       "}}\ninline void launch(const arguments& a, CUstream) {{\n{}}}\n}}\n",
       name, fields, printed);
 }
@@ -57,12 +59,11 @@ std::string output_of(const torch_parts& parts, const std::string& name, const s
   shell::write_file(folder / (name + ".hpp"), printing_header(parts.task, name));
   shell::write_file(folder / "launch_runtime.hpp",
                     std::string(kevo::bundle::shipped_file("launch_runtime.hpp")));
-  shell::write_file(
-      folder / "main.cpp",
-      fmt::format("#include \"binding.cpp\"\nint main() {{\n  pybind11::recorded_module m;\n  "
-                  "define_module(m);\n  try {{\n{}  }} catch (const std::exception& e) {{ "
-                  "std::puts(e.what()); }}\n}}\n",
-                  calls));
+  shell::write_file(folder / "main.cpp",
+                    fmt::format("#include \"binding.cpp\"\nint main() {{\n  pybind11::recorded_module m;\n  "
+                                "define_module(m);\n  try {{\n{}  }} catch (const std::exception& e) {{ "
+                                "std::puts(e.what()); }}\n}}\n",
+                                calls));
   const auto built =
       shell::run({"/usr/bin/env", "c++", "-std=c++17", "-O0", "-I.",
                   "-I" KEVO_SOURCE_DIR "/tests/export/bundle/recording_torch",
@@ -92,10 +93,11 @@ TEST_CASE("sizes that are given must fit the tensors and the constraints") {
   const auto parts = torch_parts_of("cuda_dualkv_forward");
   CHECK(parts.remark.empty());
   const auto call = [&](int prompt, int heads_of_keys) {
-    return output_of(parts, "cuda_dualkv_forward",
-                     fmt::format("    const at::Tensor k{{{{20, {}, 128}}, at::kBFloat16}};\n"
-                                 "    call({{{{20, 6, 128}}, at::kBFloat16}}, k, k, {{{{4}}, at::kInt}}, {}, 3, 13, 9);\n",
-                                 heads_of_keys, prompt));
+    return output_of(
+        parts, "cuda_dualkv_forward",
+        fmt::format("    const at::Tensor k{{{{20, {}, 128}}, at::kBFloat16}};\n"
+                    "    call({{{{20, 6, 128}}, at::kBFloat16}}, k, k, {{{{4}}, at::kInt}}, {}, 3, 13, 9);\n",
+                    heads_of_keys, prompt));
   };
   CHECK(call(7, 2).find("P 7 N 3 T 13 L 9 H 6 G 2 ") == 0);
   CHECK(call(8, 2) == "extent 0 of q must be P + T\n");
@@ -141,7 +143,8 @@ int main() {
   std::string expected;
   for (int i = 0; i < 20; ++i)
     expected +=
-        "equal 0 57343 1 1 0\nuniform 0 8192 1 1 1\npower_law 0 900 1 1 1\n 0 777 1 1 1\nuniform 0 30 1 1 0\n";
+        "equal 0 57343 1 1 0\nuniform 0 8192 1 1 1\npower_law 0 900 1 1 1\n 0 777 1 1 1\nuniform 0 30 1 1 "
+        "0\n";
   CHECK(shell::run({(folder / "program")}, folder.string()).out == expected);
 }
 

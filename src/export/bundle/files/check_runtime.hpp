@@ -241,13 +241,21 @@ std::vector<double> times_of(const Call& call, int calls) {
   return times;
 }
 
-/// Prints a time beside the one that kevo measured.
-inline void tell_time(const char* workload, std::vector<double> times_ms, double recorded_ms) {
+/// Prints the median of the times, and the time in the run with its interval, if there is one.
+inline void tell_time(const char* workload, std::vector<double> times_ms, double recorded_ms, double low_ms,
+                      double high_ms) {
   std::sort(times_ms.begin(), times_ms.end());
   const std::size_t n = times_ms.size();
-  std::printf("%s: %.5g ms a call (median of %zu; middle half %.5g to %.5g)", workload, median(times_ms), n,
+  const double middle = median(times_ms);
+  std::printf("%s: %.5g ms a call (median of %zu; middle half %.5g to %.5g)", workload, middle, n,
               times_ms[n / 4], times_ms[n - 1 - n / 4]);
   if (recorded_ms > 0) std::printf("; the run measured %.5g ms", recorded_ms);
+  if (recorded_ms > 0 && high_ms > 0) {
+    std::printf(" [%.5g, %.5g], and the median is %s", low_ms, high_ms,
+                middle < low_ms    ? "below this interval"
+                : middle > high_ms ? "above this interval"
+                                   : "within this interval");
+  }
   std::printf("\n");
 }
 
