@@ -121,7 +121,8 @@ std::string test_file(const bundled& b, const std::string& includes, const std::
     calls += fmt::format("    right = workload_{}(timed) && right;\n", number++);
   }
   return fmt::format(
-      R"(// Compares the program with the reference of the task on random contents; with --time, also times it.
+      R"(// Compares the program with the reference of the task on random input data; with --time, also times it in
+// several processes.
 #include <cstring>
 #include <exception>
 
@@ -133,7 +134,8 @@ using namespace kevo_bundle;
 {}}}  // namespace
 
 int main(int count, char** words) {{
-  const bool timed = count > 1 && std::strcmp(words[1], "--time") == 0;
+  if (count > 1 && std::strcmp(words[1], "--time") == 0) return time_in_processes(words[0], 5);
+  const bool timed = count > 1 && std::strcmp(words[1], "--times") == 0;
   try {{
 {}    bool right = true;
 {}    std::puts(right ? "passed" : "FAILED");
@@ -204,7 +206,7 @@ void add_cpp_test(const bundled& b, folder_text& files) {
     text += fmt::format("  {0}::run({1});\n  reference({2});\n{3}", b.name, ours, theirs,
                         comparisons(t, w, axes));
     text += fmt::format(
-        "  if (right && timed) tell_time(\"{0}\", times_of([&] {{ {1}::run({2}); }}, 100), {3});\n", w.uuid,
+        "  if (right && timed) tell_time(\"{0}\", times_of([&] {{ {1}::run({2}); }}, 50), {3});\n", w.uuid,
         b.name, ours, recorded_ms(*b.result, w.uuid));
     return text;
   };
@@ -270,7 +272,7 @@ void add_cuda_test(const bundled& b, folder_text& files) {
         "space.move(random);\n"
         "    a.workspace = space.raw();\n  }};\n"
         "  const auto call = [&](CUstream stream) {{ {1}::launch(a, stream); }};\n"
-        "  if (right && timed) tell_time(\"{2}\", times_of(place, call, {3}, 100), {4});\n",
+        "  if (right && timed) tell_time(\"{2}\", times_of(place, call, {3}, 50), {4});\n",
         moved, b.name, w.uuid, w.cache == "cold", recorded_ms(*b.result, w.uuid));
     return text;
   };

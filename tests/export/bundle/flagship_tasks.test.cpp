@@ -148,4 +148,44 @@ int main() {
   CHECK(shell::run({(folder / "program")}, folder.string()).out == expected);
 }
 
+TEST_CASE(
+    "the time of a bundle's program is the median of several processes, beside the interval of the run") {
+  const shell::scratch folder;
+  shell::write_file(folder / "check_runtime.hpp",
+                    std::string(kevo::bundle::shipped_file("check_runtime.hpp")));
+  // Each process adds a line to a file, and is slower than the one before.
+  shell::write_file(folder / "main.cpp", R"(#include "check_runtime.hpp"
+using namespace kevo_bundle;
+int main(int count, char** words) {
+  if (count == 1) return time_in_processes(words[0], 5);
+  std::FILE* file = std::fopen("starts", "a+");
+  std::fputs("x", file);
+  std::fseek(file, 0, SEEK_END);
+  const double starts = static_cast<double>(std::ftell(file));
+  std::fclose(file);
+  std::puts("right");
+  tell_time("a size", {starts, 0.5, 90}, 3, 2.5, 3.5);
+  tell_time("other", {10 * starts, 1, 900}, 3, 2.5, 3.5);
+  tell_time("unknown", {1}, 0, 0, 0);
+  return starts > 5 ? 1 : 0;
+}
+)");
+  const auto built = shell::run({"/usr/bin/env", "c++", "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror",
+                                 "main.cpp", "-o", "program"},
+                                folder.string());
+  INFO(built.err);
+  REQUIRE(built.code == 0);
+  const auto told = shell::run({(folder / "program")}, folder.string());
+  CHECK(told.code == 0);
+  CHECK(
+      told.out ==
+      "right\n"
+      "a size: 3 ms a call (median of 5 processes, 1 to 5); the run measured 3 ms [2.5, 3.5], and the median "
+      "is within this interval\n"
+      "other: 30 ms a call (median of 5 processes, 10 to 50); the run measured 3 ms [2.5, 3.5], and the "
+      "median is above this interval\n"
+      "unknown: 1 ms a call (median of 5 processes, 1 to 1)\n");
+  CHECK(shell::run({(folder / "program")}, folder.string()).code == 1);
+}
+
 }  // namespace flagship_tasks
