@@ -39,6 +39,7 @@ struct export_words {
   std::size_t top = 0;
   std::optional<candidate_id> candidate;
   std::string name;
+  std::string sandbox;
   training_options training;
 };
 
@@ -129,6 +130,10 @@ task task_of(const journal& record, const export_words& words) {
               "give the unchanged task with --task FILE, or export as csv or jsonl");
 }
 
+sandbox_mode mode_of(const std::string& word) {
+  return word == "best" ? sandbox_mode::best : word == "off" ? sandbox_mode::off : sandbox_mode::required;
+}
+
 /// Adds to `answer` what became of a bundle, and returns it as text.
 std::string tell_bundle(const bundle_summary& summary, const std::string& output,
                         boost::json::object& answer) {
@@ -156,9 +161,12 @@ void refuse_other_formats(const export_words& words, export_format format) {
     throw error(error_code::usage, "this option applies to the format flashinfer only",
                 {.file = {}, .key = "--top"}, "remove it, or write --format flashinfer");
   }
-  if ((words.candidate || !words.name.empty()) && format != export_format::bundle) {
+  if ((words.candidate || !words.name.empty() || !words.sandbox.empty()) && format != export_format::bundle) {
     throw error(error_code::usage, "this option applies to the format bundle only",
-                {.file = {}, .key = words.candidate ? "--candidate" : "--name"},
+                {.file = {},
+                 .key = words.candidate       ? "--candidate"
+                        : !words.name.empty() ? "--name"
+                                              : "--sandbox"},
                 "remove it, or write --format bundle");
   }
   const auto& training = words.training;
@@ -233,8 +241,8 @@ void run_export(const export_words& words, const invocation& shared) {
     }
     case export_format::bundle: {
       if (output.empty()) output = (std::filesystem::path(words.run) / "bundle").string();
-      const auto summary =
-          export_bundle(record, task_of(record, words), output, {words.candidate, words.name});
+      const auto summary = export_bundle(record, task_of(record, words), output,
+                                         {words.candidate, words.name, mode_of(words.sandbox)});
       said = tell_bundle(summary, output, answer);
       break;
     }
@@ -286,6 +294,11 @@ void add_export(CLI::App& program, invocation& shared) {
   verb->add_option(
       "--name", words->name,
       "bundle: name of the CMake target, the namespace and the files (default: the task's name)");
+  verb->add_option(
+          "--sandbox", words->sandbox,
+          "bundle: sandbox of the compilers, which read the sources: required, best or off (default: "
+          "required)")
+      ->check(CLI::IsMember({"required", "best", "off"}));
   verb->add_option("--reward", words->training.recipe,
                    "Training data: reward of a reply: autotriton, dr_kernel, kernel_smith, cuda_l1 or stages")
       ->capture_default_str();

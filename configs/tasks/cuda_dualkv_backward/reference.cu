@@ -171,6 +171,7 @@ extern "C" __global__ void __launch_bounds__(128)
   double sum[8] = {};
   double squares[8] = {};
   double seen_keys[8] = {};
+  double all_keys[8] = {};
   __syncthreads();
   const int last = min(first + 8, rows);
   const int begin_own = first < P ? 0 : own[0];
@@ -198,6 +199,7 @@ extern "C" __global__ void __launch_bounds__(128)
         sum[i] += s.gradient[i][j] * key;
         squares[i] += unsure * unsure;
         seen_keys[i] += s.weight[i][j] * key;
+        all_keys[i] += s.weight[i][j] > 0.0 ? key : 0.0;
       }
     }
   }
@@ -205,7 +207,8 @@ extern "C" __global__ void __launch_bounds__(128)
     const long long to = ((first + i) * static_cast<long long>(H) + head) * 128 + thread;
     const double uncertain = spread[head * static_cast<long long>(rows) + first + i];
     dq[to] = root * sum[i];
-    dq_scale[to] = root * (fabs(sum[i]) + sqrt(squares[i]) + uncertain * fabs(seen_keys[i])) + least;
+    dq_scale[to] =
+        root * (fabs(sum[i]) + sqrt(squares[i]) + uncertain * fabs(seen_keys[i]) + smallest * fabs(all_keys[i])) + least;
   }
 }
 
@@ -230,6 +233,9 @@ extern "C" __global__ void __launch_bounds__(128)
   double squares_k[8] = {};
   double squares_v[8] = {};
   double alike[8] = {};  // what errors of delta add up to if they have one sign
+  // Where rows are equal, so are their gradients below `smallest` and the errors of these.
+  double all_queries[8] = {};
+  double all_d_o[8] = {};
   __syncthreads();
   int behind = 0;
   for (int i = 0; i < 8; ++i) behind = max(behind, end[i]);
@@ -258,6 +264,8 @@ extern "C" __global__ void __launch_bounds__(128)
           const double unsure = s.unsure[i][j] * query;
           const double part = s.weight[i][j] * d;
           const double unsure_part = s.weight[i][j] > 0.0 ? (s.weight[i][j] + smallest) * d : 0.0;
+          all_queries[i] += s.weight[i][j] > 0.0 ? query : 0.0;
+          all_d_o[i] += s.weight[i][j] > 0.0 ? d : 0.0;
           sum_k[i] += s.gradient[i][j] * query;
           squares_k[i] += unsure * unsure;
           alike[i] += s.weight[i][j] * spreads[j] * query;
@@ -270,8 +278,8 @@ extern "C" __global__ void __launch_bounds__(128)
   for (int i = 0; i < 8 && first + i < rows; ++i) {
     const long long to = ((first + i) * static_cast<long long>(G) + key_head) * 128 + thread;
     dk[to] = root * sum_k[i];
-    dk_scale[to] = root * (fabs(sum_k[i]) + sqrt(squares_k[i]) + fabs(alike[i])) + least;
+    dk_scale[to] = root * (fabs(sum_k[i]) + sqrt(squares_k[i]) + fabs(alike[i]) + smallest * fabs(all_queries[i])) + least;
     dv[to] = sum_v[i];
-    dv_scale[to] = fabs(sum_v[i]) + sqrt(squares_v[i]) + least;
+    dv_scale[to] = fabs(sum_v[i]) + sqrt(squares_v[i]) + smallest * fabs(all_d_o[i]) + least;
   }
 }

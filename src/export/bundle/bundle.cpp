@@ -90,7 +90,8 @@ bundle_summary export_bundle(const journal& record, const task& t, const std::st
   bundle_summary summary;
   summary.candidate = *chosen;
   summary.name = bundle::identifier(options.name.empty() ? t.name : options.name);
-  const bundle::bundled b{summary.name, &t, source.get(), shown.result.get(), record.directory()};
+  const bundle::bundled b{summary.name,   &t, source.get(), shown.result.get(), record.directory(),
+                          options.sandbox};
   bundle::folder_text files;
   for (const auto& file : source->files) files["source/" + file.path] = file.text;
   if (source->language == "cpp") {

@@ -9,6 +9,7 @@
 
 #include <kevo/task.hpp>
 
+#include "fitness/sandbox/sandbox.hpp"
 #include "src/journal/journal.hpp"
 
 namespace kevo {
@@ -16,6 +17,8 @@ namespace kevo {
 struct bundle_options {
   std::optional<candidate_id> candidate;  ///< nothing: the champion, or the best valid candidate
   std::string name;                       ///< of target, namespace and files; empty: the task's name
+  /// CUDA: that of the compilers, which read the sources.
+  sandbox_mode sandbox = sandbox_mode::required;
 };
 
 /// What was written.

@@ -23,6 +23,7 @@ struct bundled {
   const program* source = nullptr;
   const evaluation* result = nullptr;
   std::string run_folder;
+  sandbox_mode sandbox = sandbox_mode::required;  ///< of compilers
 };
 
 /// A shipped file of src/export/bundle/files, for example "launch_runtime.hpp".

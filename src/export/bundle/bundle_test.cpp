@@ -33,9 +33,11 @@ std::string make_inputs(const task& t, const workload& w, const axes_map& axes) 
   std::string text;
   for (const auto& input : t.inputs) {
     const auto recipe = resolved(generator_of(input, w), axes);
-    text += fmt::format("  tensor {}({}, {});\n  draw_{}({}, random, {:.17g}, {:.17g});\n", input.name,
+    const auto law = recipe.kind == "offsets" ? fmt::format(", \"{}\", {:.17g}", recipe.law, recipe.parameter)
+                                              : std::string();
+    text += fmt::format("  tensor {}({}, {});\n  draw_{}({}, random, {:.17g}, {:.17g}{});\n", input.name,
                         tag(input.dtype), element_count(input, axes), recipe.kind, input.name, recipe.a,
-                        recipe.b);
+                        recipe.b, law);
   }
   return text;
 }
@@ -95,11 +97,15 @@ std::string make_outputs(const task& t, const workload& w, const axes_map& axes)
   return text;
 }
 
-double recorded_ms(const evaluation& e, const std::string& uuid) {
+// What the run measured, in milliseconds: "time, low, high", with 0 for what is not known.
+std::string recorded_ms(const evaluation& e, const std::string& uuid) {
   for (const auto& w : e.workloads) {
-    if (w.uuid == uuid) return 1e-6 * w.time_ns;
+    if (w.uuid != uuid) continue;
+    const double high = std::isfinite(w.time_interval.high) ? w.time_interval.high : 0;
+    return fmt::format("{:.17g}, {:.17g}, {:.17g}", 1e-6 * w.time_ns, 1e-6 * w.time_interval.low,
+                       1e-6 * high);
   }
-  return 0;
+  return "0, 0, 0";
 }
 
 std::string test_file(const bundled& b, const std::string& includes, const std::string& before,
@@ -115,7 +121,8 @@ std::string test_file(const bundled& b, const std::string& includes, const std::
     calls += fmt::format("    right = workload_{}(timed) && right;\n", number++);
   }
   return fmt::format(
-      R"(// Compares the program with the reference of the task on random contents; with --time, also times it.
+      R"(// Compares the program with the reference of the task on random input data; with --time, also times it in
+// several processes.
 #include <cstring>
 #include <exception>
 
@@ -127,7 +134,8 @@ using namespace kevo_bundle;
 {}}}  // namespace
 
 int main(int count, char** words) {{
-  const bool timed = count > 1 && std::strcmp(words[1], "--time") == 0;
+  if (count > 1 && std::strcmp(words[1], "--time") == 0) return time_in_processes(words[0], 5);
+  const bool timed = count > 1 && std::strcmp(words[1], "--times") == 0;
   try {{
 {}    bool right = true;
 {}    std::puts(right ? "passed" : "FAILED");
@@ -152,7 +160,7 @@ std::string reason_against_test(const task& t) {
       const auto& kind = generator_of(input, w).kind;
       if (input.scalar) return "a test with scalar inputs is not written yet";
       if (given != w.inputs.end() && given->second.contents) return "the input " + input.name + " is a file";
-      if (kind != "normal" && kind != "uniform" && kind != "integers")
+      if (kind != "normal" && kind != "uniform" && kind != "integers" && kind != "offsets")
         return "its input " + input.name + " is drawn by the generator " + kind;
     }
     for (const auto& output : t.outputs) {
@@ -198,8 +206,8 @@ void add_cpp_test(const bundled& b, folder_text& files) {
     text += fmt::format("  {0}::run({1});\n  reference({2});\n{3}", b.name, ours, theirs,
                         comparisons(t, w, axes));
     text += fmt::format(
-        "  if (right && timed) tell_time(\"{0}\", times_of([&] {{ {1}::run({2}); }}, 100), {3:.17g});\n",
-        w.uuid, b.name, ours, recorded_ms(*b.result, w.uuid));
+        "  if (right && timed) tell_time(\"{0}\", times_of([&] {{ {1}::run({2}); }}, 50), {3});\n", w.uuid,
+        b.name, ours, recorded_ms(*b.result, w.uuid));
     return text;
   };
   files[fmt::format("test/{}_test.cpp", b.name)] = test_file(
@@ -226,8 +234,11 @@ void add_cuda_test(const bundled& b, folder_text& files) {
     };
     std::string ours = fmt::format("  {0}::arguments a;\n", b.name) + with(sizes, "a");
     std::string theirs = fmt::format("  {0}_reference::arguments r;\n", b.name) + with(sizes, "r");
+    std::string moved;
     for (const auto& input : t.inputs) {
-      text += fmt::format("  const device_memory {0}_there({0});\n", input.name);
+      text += fmt::format("  device_memory {0}_there({0});\n", input.name);
+      moved += fmt::format("    {0}_there.move(random);\n    a.{0} = {0}_there.as<const {1}>();\n",
+                           input.name, cpp_type(input.dtype));
       for (const auto& [list, which] : {std::pair(&ours, "a"), std::pair(&theirs, "r")}) {
         *list += fmt::format("  {}.{} = {}_there.as<const {}>();\n", which, input.name, input.name,
                              cpp_type(input.dtype));
@@ -235,9 +246,10 @@ void add_cuda_test(const bundled& b, folder_text& files) {
     }
     std::string read;
     for (const auto& output : t.outputs) {
-      text += fmt::format(
-          "  const device_memory {0}_there({0});\n  const device_memory {0}_wide({0}_expected);\n",
-          output.name);
+      text += fmt::format("  device_memory {0}_there({0});\n  const device_memory {0}_wide({0}_expected);\n",
+                          output.name);
+      moved += fmt::format("    {0}_there.move(random);\n    a.{0} = {0}_there.as<{1}>();\n", output.name,
+                           cpp_type(output.dtype));
       ours += fmt::format("  a.{0} = {0}_there.as<{1}>();\n", output.name, cpp_type(output.dtype));
       theirs += fmt::format("  r.{0} = {0}_wide.as<{1}>();\n", output.name,
                             is_real(output) ? "double" : "std::int64_t");
@@ -250,15 +262,18 @@ void add_cuda_test(const bundled& b, folder_text& files) {
     }
     text += ours + theirs;
     text += fmt::format(
-        "  const device_memory space({0}::workspace_bytes(a));\n  a.workspace = space.raw();\n"
+        "  device_memory space({0}::workspace_bytes(a));\n  a.workspace = space.raw();\n"
         "  const device_memory reference_space({0}_reference::workspace_bytes(r));\n  r.workspace = "
         "reference_space.raw();\n  {0}::launch(a, nullptr);\n  {0}_reference::launch(r, nullptr);\n"
         "  check(cuCtxSynchronize(), \"running the program and the reference\");\n{1}{2}",
         b.name, read, comparisons(t, w, axes));
     text += fmt::format(
-        "  if (right && timed) tell_time(\"{0}\", times_of([&] {{ {1}::launch(a, nullptr); }}, {2}, 100), "
-        "{3:.17g});\n",
-        w.uuid, b.name, w.cache == "cold", recorded_ms(*b.result, w.uuid));
+        "  // As in kevo, each call has other addresses.\n  const auto place = [&] {{\n{0}    "
+        "space.move(random);\n"
+        "    a.workspace = space.raw();\n  }};\n"
+        "  const auto call = [&](CUstream stream) {{ {1}::launch(a, stream); }};\n"
+        "  if (right && timed) tell_time(\"{2}\", times_of(place, call, {3}, 50), {4});\n",
+        moved, b.name, w.uuid, w.cache == "cold", recorded_ms(*b.result, w.uuid));
     return text;
   };
   files[fmt::format("test/{}_test.cpp", b.name)] =

@@ -91,7 +91,7 @@ void add_cuda_files(const bundled& b, folder_text& files, bundle_summary& summar
   facts.architecture = architecture;
   const auto lines = value_of<cuda::declared_launch>(b, cuda::read_launch_lines(*b.source));
   auto wanted = value_of<cuda::wanted_kernels>(b, cuda::kernels_to_compile(lines, *b.source, *b.what, facts));
-  cuda::cuda_compiler compiler;
+  cuda::cuda_compiler compiler({.sandbox = b.sandbox});
   const cuda::cuda_build_request request{*b.source,      std::move(wanted.names),
                                          architecture,   words_of(context_of(*b.result, "flags", "")),
                                          wanted.visible, fast_math_of(*b.what)};

@@ -103,6 +103,13 @@ TEST_CASE("NVRTC: recompile gives the machine code of the bundle with the progra
     kevo_test::skip("there is no nvrtc.h beside this NVRTC");
     return;
   }
+  if (fs::exists(header.parent_path() / "cuda.h")) {
+    const auto name = std::string(card.at("name").as_string());
+    const auto built =
+        in(bundle, {"c++", "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", "-Isrc", "-Iinclude", "-Itest",
+                    "-isystem" + include, "-c", "test/" + name + "_test.cpp", "-o", "test.o"});
+    CHECK_MESSAGE(built.code == 0, built.err);
+  }
   const auto compile = [&] {
     const auto built =
         in(bundle, {"c++", "-std=c++17", "-O0", "-I" + include, "tools/recompile.cpp", tools.library,

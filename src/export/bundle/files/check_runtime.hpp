@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -163,6 +164,45 @@ inline void draw_integers(tensor& to, random_numbers& random, double low, double
   for (std::size_t i = 0; i < to.count; ++i) to.set(i, static_cast<double>(draw(random)));
 }
 
+/// Ascending numbers from 0 to `total`, the offsets of rows. The lengths of the rows are at most `longest`
+/// (0: any) and follow a law: "equal", "uniform" (from 0 to twice the mean), "power_law" (the k-th of a
+/// random order of the rows is proportional to k^-exponent), or "" (as between uniformly distributed
+/// offsets). O(rows) for each round in which some row becomes full.
+inline void draw_offsets(tensor& to, random_numbers& random, double total, double longest, const char* law,
+                         double exponent) {
+  const std::size_t rows = to.count > 0 ? to.count - 1 : 0;
+  const auto all = static_cast<std::int64_t>(total);
+  const auto most = longest > 0 ? static_cast<std::int64_t>(longest) : all;
+  std::uniform_real_distribution<double> draw(0, 1);
+  std::vector<double> weights(rows, 1);
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (std::strcmp(law, "uniform") == 0) weights[i] = 2 * draw(random);
+    if (std::strcmp(law, "power_law") == 0) weights[i] = std::pow(static_cast<double>(i + 1), -exponent);
+    if (*law == 0) weights[i] = -std::log(1 - draw(random));
+  }
+  std::shuffle(weights.begin(), weights.end(), random);
+  std::vector<std::int64_t> lengths(rows, 0);
+  for (std::int64_t left = all; rows > 0 && left > 0;) {
+    double wanted = 0;
+    for (std::size_t i = 0; i < rows; ++i) wanted += lengths[i] < most ? weights[i] : 0;
+    if (!(wanted > 0)) break;
+    const std::int64_t before = left;
+    for (std::size_t i = 0; i < rows; ++i) {
+      const double share = weights[i] / wanted * static_cast<double>(before);
+      const auto more = std::min({static_cast<std::int64_t>(share), most - lengths[i], left});
+      lengths[i] += more;
+      left -= more;
+    }
+    // Less than one for each row is left: one more for some of them.
+    for (std::size_t i = 0; i < rows && left == before; ++i) {
+      if (lengths[i] < most) ++lengths[i], --left;
+    }
+  }
+  std::int64_t offset = 0;
+  if (to.count > 0) to.set(0, 0);
+  for (std::size_t i = 0; i < rows; ++i) to.set(i + 1, static_cast<double>(offset += lengths[i]));
+}
+
 /// Whether the outputs are within their bounds; prints the first one that is not. `allowed` elements may
 /// miss. `bound(i)` is the largest error of element i.
 template <class Bound>
@@ -189,27 +229,74 @@ inline double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Times of single calls on the processor in milliseconds, after a warm-up.
+/// Times of single calls on the processor in milliseconds, after a warm-up; fewer than `calls` calls, but at
+/// least 5, if they take more than half a second together.
 template <class Call>
 std::vector<double> times_of(const Call& call, int calls) {
+  constexpr double enough_ms = 500;
   std::vector<double> times;
-  for (int i = -3; i < calls; ++i) {
+  double spent_ms = 0;
+  for (int i = -2; i < calls && (i < 5 || spent_ms < enough_ms); ++i) {
     const auto before = std::chrono::steady_clock::now();
     call();
     const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - before;
+    spent_ms += passed.count();
     if (i >= 0) times.push_back(passed.count());
   }
   return times;
 }
 
-/// Prints a time beside the one that kevo measured.
-inline void tell_time(const char* workload, std::vector<double> times_ms, double recorded_ms) {
-  std::sort(times_ms.begin(), times_ms.end());
-  const std::size_t n = times_ms.size();
-  std::printf("%s: %.5g ms a call (median of %zu; middle half %.5g to %.5g)", workload, median(times_ms), n,
-              times_ms[n / 4], times_ms[n - 1 - n / 4]);
-  if (recorded_ms > 0) std::printf("; the run measured %.5g ms", recorded_ms);
+/// Prints the median of the times in the words of `time_in_processes`, with what the run measured.
+inline void tell_time(const char* workload, const std::vector<double>& times_ms, double recorded_ms,
+                      double low_ms, double high_ms) {
+  std::printf("time %.9g %.9g %.9g %.9g %s\n", median(times_ms), recorded_ms, low_ms, high_ms, workload);
+}
+
+/// The medians of one workload in several processes, and what the run measured [ms].
+struct told_times {
+  std::vector<double> medians;
+  double recorded = 0, low = 0, high = 0;
+};
+
+inline void print_times(const std::string& workload, const told_times& told) {
+  const auto [least, most] = std::minmax_element(told.medians.begin(), told.medians.end());
+  const double middle = median(told.medians);
+  std::printf("%s: %.5g ms a call (median of %zu processes, %.5g to %.5g)", workload.c_str(), middle,
+              told.medians.size(), *least, *most);
+  if (told.recorded > 0) std::printf("; the run measured %.5g ms", told.recorded);
+  if (told.recorded > 0 && told.high > 0) {
+    std::printf(" [%.5g, %.5g], and the median is %s", told.low, told.high,
+                middle < told.low    ? "below this interval"
+                : middle > told.high ? "above this interval"
+                                     : "within this interval");
+  }
   std::printf("\n");
+}
+
+/// Starts the program that many times with --times, because a kernel takes longer in one process than in
+/// another, and prints the median of the processes' medians for each workload. Returns the exit code.
+inline int time_in_processes(const std::string& program, int processes) {
+  std::map<std::string, told_times> all;
+  for (int i = 0; i < processes; ++i) {
+    std::FILE* output = ::popen(("'" + program + "' --times").c_str(), "r");
+    if (output == nullptr) return 1;
+    char line[4096];
+    while (std::fgets(line, sizeof line, output) != nullptr) {
+      char workload[1024];
+      double middle = 0, recorded = 0, low = 0, high = 0;
+      if (std::sscanf(line, "time %lf %lf %lf %lf %1023[^\n]", &middle, &recorded, &low, &high, workload) ==
+          5) {
+        auto& told = all[workload];
+        told.medians.push_back(middle);
+        told.recorded = recorded, told.low = low, told.high = high;
+      } else if (i == 0) {
+        std::fputs(line, stdout);
+      }
+    }
+    if (::pclose(output) != 0) return 1;
+  }
+  for (const auto& [workload, told] : all) print_times(workload, told);
+  return 0;
 }
 
 }  // namespace kevo_bundle
