@@ -50,8 +50,8 @@ class call_boundary {
  public:
   void add(const call_time& pacer);
   bool empty() const { return costs_.empty(); }
-  /// [ns] The median of the latest calls: it changes with what else the machine does. Where their spread
-  /// shows that other work delayed them, a tenth of them cost less.
+  /// [ns] The median of the latest calls: it changes with what else the machine does. If their interquartile
+  /// range exceeds 5 us, other work delayed some of them, and it is their 10 % quantile instead.
   double cost_ns() const;
   /// The interquartile range of the costs of single calls: a time is not known better than this. [ns]
   double spread_ns() const;
