@@ -1,6 +1,6 @@
 // task: matmul
 // verdict: incorrect
-// because: Is right for the first fiftieth of a second after it was loaded, and returns its last answer from
+// because: Is right for the first 5 ms after it was loaded, and returns its last answer from
 //   then on.
 #include <chrono>
 #include <cstdint>
@@ -27,7 +27,7 @@ void multiply(const float* A, const float* B, float* C, int64_t M, int64_t N, in
 
 extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
   auto& kept = last[{M, N}];
-  if (kept.empty() || std::chrono::steady_clock::now() - loaded < std::chrono::milliseconds(20)) {
+  if (kept.empty() || std::chrono::steady_clock::now() - loaded < std::chrono::milliseconds(5)) {
     multiply(A, B, C, M, N, K);
     kept.assign(C, C + M * N);
   } else {
