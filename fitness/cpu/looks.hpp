@@ -3,6 +3,7 @@
 // pair takes.
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include <kevo/fitness/cpu.hpp>
@@ -11,14 +12,22 @@ namespace kevo {
 
 /// One look at all pairs so far.
 struct planned_look {
-  int pairs = 0;             ///< so many, if there is time
-  int least = 0;             ///< so many in any case
-  double seconds = 0;        ///< [s] of a workload, all looks together, after which no further pair begins
+  int pairs = 0;  ///< so many, if there is time
+  int least = 0;  ///< so many in any case
+  /// [s] of a workload, all looks together: no further pair begins that is expected to end later.
+  double seconds = 0;
   bool last_by_time = true;  ///< whether it is the last look if that time is over for each workload
 };
 
 /// Every timing has so many pairs of each workload: fewer have no interval.
 inline constexpr int fewest_pairs = 3;
+
+/// Whether a further pair would end after `seconds`, if it takes as long as the ones so far, which took
+/// `spent_s` together.
+inline bool time_is_over(std::size_t pairs, double spent_s, double seconds) {
+  const double of_a_pair = pairs > 0 ? spent_s / static_cast<double>(pairs) : 0;
+  return spent_s + of_a_pair > seconds;
+}
 
 /// Of a candidate that is far from the best: its place is not worth more.
 inline std::vector<planned_look> brief_looks() {

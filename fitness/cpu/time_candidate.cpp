@@ -113,7 +113,9 @@ bool run_until(const planned_look& wanted, test_bench& bench, evaluation_state& 
                double& spent) {
   timer.select();
   while (static_cast<int>(timer.pairs().size()) < wanted.pairs) {
-    if (spent > wanted.seconds && static_cast<int>(timer.pairs().size()) >= wanted.least) break;
+    if (static_cast<int>(timer.pairs().size()) >= wanted.least &&
+        time_is_over(timer.pairs().size(), spent, wanted.seconds))
+      break;
     if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
     bench.await_quiet_memory();
     const auto start = std::chrono::steady_clock::now();
@@ -140,8 +142,9 @@ bool time_by(const std::vector<planned_look>& plan, test_bench& bench, evaluatio
     for (std::size_t i = 0; i < all.timers.size(); ++i) {
       if (!run_until(wanted, bench, p, all.timers[i], all.spent[i])) return false;
     }
-    const bool late = wanted.last_by_time && std::all_of(all.spent.begin(), all.spent.end(),
-                                                         [&](double s) { return s > wanted.seconds; });
+    bool late = wanted.last_by_time;
+    for (std::size_t i = 0; i < all.timers.size(); ++i)
+      late = late && time_is_over(all.timers[i].pairs().size(), all.spent[i], wanted.seconds);
     const bool last = late || number + 1 == plan.size() || p.request.wanted == evaluation_stage::timed_short;
     const bool narrow = look(bench, p, all.timers, errors.next(wanted.pairs, last));
     p.result.stage = fresh         ? evaluation_stage::confirmed

@@ -44,10 +44,10 @@ struct timing_budget {
   int short_blocks = 5;  ///< number of pairs of the first look
   int full_blocks =
       40;  ///< number of pairs of the last look; each look has two to three times the pairs of the one before
-  double short_s = 0.4;  ///< [s] time after which the first look begins no further pair; it has at least 4
-  /// [s] Time after which all looks together begin no further pair; they have at least 6, or 4 if two further
-  /// pairs would take longer than this time. A confirmation has three times this time and at least 8 pairs,
-  /// or 5 if its interval is narrow then and there is no time for more than 8.
+  double short_s = 0.4;  ///< [s] the first look begins no pair that would end later; it has at least 4
+  /// [s] All looks together begin no further pair that would end after this time; they have at least 6 pairs,
+  /// or 4 if two further pairs would take longer than this time. A confirmation has three times this time and
+  /// at least 8 pairs, or 5 if its interval is narrow then and there is no time for more than 8.
   double full_s = 2;
   double sustained_s = 0.5;  ///< [s] a confirmation then times the candidate alone for this long
   double target_interval =

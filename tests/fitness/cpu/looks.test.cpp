@@ -73,6 +73,13 @@ TEST_CASE("an ordinary timing has four pairs at first, and six where there is ti
   for (const auto& one : kevo::ordinary_looks(quick(), 0.2)) CHECK(one.least == 4);
 }
 
+TEST_CASE("no pair begins that would end after the time for them") {
+  CHECK_FALSE(kevo::time_is_over(0, 0, 2));
+  CHECK_FALSE(kevo::time_is_over(7, 7 * 0.24, 2));
+  CHECK(kevo::time_is_over(8, 8 * 0.24, 2));  // a ninth pair would end at 2.16 s
+  CHECK(kevo::time_is_over(0, 2.5, 2));
+}
+
 TEST_CASE("a confirmation has ten pairs before it ends, or five and eight where pairs take long") {
   const auto usual = kevo::confirming_looks(quick(), 0.02, 6);
   REQUIRE(usual.size() == 3);
