@@ -5,9 +5,11 @@
                                   [--timeout SECONDS] [--fixed FOLDER [--change OLD NEW]...] [--set KEY=VALUE]...
 
 REPOSITORY is a copy of the other system. Its own score comes from the class Evaluator of OpenEvolve, or from the example's
-evaluate.py with ShinkaEvolve on Python's path, in the interpreter PYTHON, if given also that of kevo. A line per folder is
-printed: its name, both scores, both durations, and whether the scores are equal in all digits. --limit ends a side that
-takes longer; --timeout replaces the time limit of an evaluation in the folders' settings.
+evaluate.py with ShinkaEvolve on Python's path, in the interpreter PYTHON, if given also that of kevo. A FOLDER without an
+evaluator stands for all examples in it. A line per example is printed: its name, both scores, both durations, and whether
+the scores are equal in all digits. If they are not, the other system scores the program again, which shows whether its own
+scores differ, too. --limit ends a side that takes longer; --timeout replaces the time limit of an evaluation in the
+folders' settings.
 
 --fixed copies the example folders to FOLDER first, and changes the copies of their evaluators, for both sides: the clocks
 of the module time advance by 1/64 s each time they are read, and random and numpy.random begin with the seed 0. Scores
@@ -48,6 +50,10 @@ def first_file(folder, *patterns):
     raise SystemExit(f"{folder}: there is no {' or '.join(patterns)}")
 
 
+def evaluator_name(asked):
+    return "evaluate.py" if asked.system == "shinka" else "evaluator.py"
+
+
 def score_of_openevolve(repository, folder, timeout):
     """The score of OpenEvolve itself, which must be importable from the repository."""
     sys.path.insert(0, repository)
@@ -75,17 +81,23 @@ def score_of_shinka(repository, folder, _):
         return json.loads((found / "metrics.json").read_text()).get("combined_score") if correct else None
 
 
+def usual_environment():
+    """Both sides get no more than this: variables such as OPENBLAS_CORETYPE change the last digits of scores."""
+    return {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ} | {"LC_ALL": "C.UTF-8"}
+
+
 def answer(words, limit):
     """The last line that a program prints, as JSON, and its duration in seconds."""
     begin = time.monotonic()
     try:
-        done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=limit, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=limit, check=False,
+                              env=usual_environment() if "--own" in words else None)
     except subprocess.TimeoutExpired:
         return f"took longer than {limit:g} s", limit
     try:
         found = json.loads(done.stdout.strip().splitlines()[-1] if "--own" in words else done.stdout)
     except (ValueError, IndexError):
-        found = (done.stderr or done.stdout).strip()[-300:]
+        found = " ".join((done.stderr or done.stdout).split())[-300:]
     return found, time.monotonic() - begin
 
 
@@ -102,8 +114,28 @@ def score_of_kevo(asked, folder, runs):
     said, seconds = answer(words, asked.limit)
     if isinstance(said, dict):
         best = said.get("best")
-        said = best["score"] if best else said.get("error") or "; ".join(said.get("setbacks", [])) or said.get("reason")
+        failure = said.get("error", {}).get("message") or "; ".join(said.get("setbacks", [])) or said.get("reason", "no score")
+        said = best["score"] if best else " ".join(failure.split())
     return said, seconds
+
+
+def examples_in(folders, name):
+    """The folders themselves where they have an evaluator, else all folders with one below them."""
+    for folder in folders:
+        found = [folder] if (folder / name).exists() else sorted(path.parent for path in folder.rglob(name))
+        if not found:
+            raise SystemExit(f"{folder}: there is no {name}")
+        yield from found
+
+
+def verdict_of(theirs, ours, once_more):
+    """What the scores say. `once_more` makes the other system score the program a second time."""
+    if not isinstance(theirs, (int, float)):
+        return "no score on both sides" if not isinstance(ours, (int, float)) else "not equal"
+    if theirs == ours:
+        return "equal"
+    again = once_more()
+    return "not equal" if again == theirs else f"not equal, nor is its own second score {again}"
 
 
 def fixed_copies(asked, folders):
@@ -114,7 +146,7 @@ def fixed_copies(asked, folders):
         copy = pathlib.Path(asked.fixed).resolve() / folder.relative_to(root)
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(folder, copy)
-        evaluator = copy / ("evaluate.py" if asked.system == "shinka" else "evaluator.py")
+        evaluator = copy / evaluator_name(asked)
         text = evaluator.read_text()
         future = "from __future__ import annotations\n"
         evaluator.write_text(future + FIXED + text.replace(future, "", 1))
@@ -143,7 +175,9 @@ def main():
     words.add_argument("--set", action="append", default=[])
     words.add_argument("--own", action="store_true", help=argparse.SUPPRESS)  # what this script starts itself with
     asked = words.parse_args()
-    folders = [folder.resolve() for folder in asked.folders]
+    asked.repository = str(pathlib.Path(asked.repository).resolve())  # evaluators run in their own folders
+    folders = list(examples_in([folder.resolve() for folder in asked.folders], evaluator_name(asked)))
+    root = pathlib.Path(asked.fixed or asked.repository).resolve()
     if asked.own:
         score = (score_of_openevolve if asked.system == "openevolve" else score_of_shinka)(asked.repository, folders[0], asked.timeout)
         print("\n" + json.dumps(score), flush=True)
@@ -156,8 +190,9 @@ def main():
             own += ["--timeout", str(asked.timeout)] if asked.timeout else []
             theirs, their_seconds = answer(own, asked.limit)
             ours, our_seconds = score_of_kevo(asked, folder, pathlib.Path(runs))
-            verdict = "equal" if theirs == ours else "not equal"
-            print(f"{folder.name} | {theirs} | {ours} | {their_seconds:.1f} s, {our_seconds:.1f} s | {verdict}", flush=True)
+            verdict = verdict_of(theirs, ours, lambda own=own: answer(own, asked.limit)[0])
+            name = folder.relative_to(root) if folder.is_relative_to(root) else folder.name
+            print(f"{name} | {theirs} | {ours} | {their_seconds:.1f} s, {our_seconds:.1f} s | {verdict}", flush=True)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,13 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <kevo/error.hpp>
+
+#include "fitness/process/group_keeper.hpp"
 
 #if defined(__clang__)
 #define KEVO_IN_CHILD __attribute__((no_sanitize("address", "thread", "undefined")))
@@ -79,10 +82,24 @@ struct child_plan {
   bool drop_root = false;
   bool fixed_addresses = false;
   bool adopt = false;
+  bool outlives = false;
+  int keeper = -1;
   const sock_fprog* filter = nullptr;
   pid_t parent = 0;
   answer_page* answer = nullptr;
 };
+
+/// Tells the keeper of groups that this process leads one.
+KEVO_IN_CHILD void report_group(int keeper) {
+  char line[16];
+  char* const end = line + sizeof line;
+  char* begin = end;
+  *--begin = '\n';
+  for (long rest = syscall(SYS_getpid); rest > 0; rest /= 10) *--begin = static_cast<char>('0' + rest % 10);
+  *--begin = ' ';
+  *--begin = '+';
+  syscall(SYS_sendto, keeper, begin, end - begin, MSG_NOSIGNAL, nullptr, 0);
+}
 
 KEVO_IN_CHILD int child_main(void* argument) {
   auto& plan = *static_cast<child_plan*>(argument);
@@ -109,8 +126,11 @@ KEVO_IN_CHILD int child_main(void* argument) {
     if (syscall(SYS_setresuid, sandbox_uid, sandbox_uid, sandbox_uid) < 0) fail("setresuid");
   }
   // A change of user clears the parent-death signal, so it comes after; and the parent may be gone already.
-  if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) fail("prctl");
-  if (syscall(SYS_getppid) != plan.parent) fail("getppid");
+  if (!plan.outlives) {
+    if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) fail("prctl");
+    if (syscall(SYS_getppid) != plan.parent) fail("getppid");
+  }
+  if (plan.keeper >= 0) report_group(plan.keeper);
   if (plan.adopt && syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0) fail("prctl");
   for (std::size_t i = 0; i < plan.descriptor_count; ++i) {
     plan.moved[i] =
@@ -240,6 +260,8 @@ spawned spawn(const spawn_plan& plan) {
   child.drop_root = plan.drop_root;
   child.fixed_addresses = plan.fixed_addresses;
   child.adopt = plan.adopt;
+  child.outlives = plan.outlives;
+  child.keeper = plan.keeper;
   child.filter = instructions.empty() ? nullptr : &filter;
   child.parent = getpid();
 
@@ -252,6 +274,7 @@ spawned spawn(const spawn_plan& plan) {
   }
   spawned result{pid, descriptor(handle)};
   if (answer.get()->error != 0) {
+    forget_group(plan.keeper, pid);
     siginfo_t info;
     waitid(P_PIDFD, static_cast<id_t>(handle), &info, WEXITED);
     throw error(error_code::environment, "cannot start " + plan.argv.front() + ": " + answer.get()->step +

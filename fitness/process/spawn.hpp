@@ -33,6 +33,8 @@ struct spawn_plan {
   bool drop_root = false;        ///< become nobody (65534) first
   bool fixed_addresses = false;  ///< no address space layout randomization, where that can be chosen
   bool adopt = false;            ///< orphans of its tree become its children, so that they can be found
+  bool outlives = false;         ///< it does not end with this process
+  int keeper = -1;               ///< where it reports its process group (group_keeper.hpp)
   std::string filter;            ///< BPF program for seccomp; empty: none
 };
 
@@ -43,7 +45,7 @@ struct spawned {
 };
 
 /// Starts it in a session of its own, killed when the *thread* that calls this ends (PR_SET_PDEATHSIG follows
-/// threads): only the supervisor's permanent thread calls it.
+/// threads): only the supervisor's permanent thread calls it, except for a process that outlives it.
 /// @throws kevo::error (environment) naming the step that failed
 spawned spawn(const spawn_plan& plan);
 

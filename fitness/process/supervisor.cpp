@@ -18,6 +18,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/process/group_keeper.hpp"
 #include "fitness/process/proc.hpp"
 
 namespace kevo::detail {
@@ -45,7 +46,9 @@ class supervisor {
 
  public:
   supervisor()
-      : events_(::epoll_create1(EPOLL_CLOEXEC)), wake_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      : keeper_(start_group_keeper()),
+        events_(::epoll_create1(EPOLL_CLOEXEC)),
+        wake_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!events_ || !wake_event_)
       throw error(error_code::environment, "cannot watch processes: epoll or eventfd is not available");
     watch(wake_event_.get(), ~std::uint64_t{0});
@@ -69,6 +72,8 @@ class supervisor {
     }
     ring();
   }
+
+  int keeper() const { return keeper_.get(); }
 
   void ring() {
     const std::uint64_t one = 1;
@@ -195,6 +200,7 @@ class supervisor {
     if (!state->contained)
       kill_tree(state->pid, true);  // what it left behind; its zombie still holds the process id
     ::kill(-state->pid, SIGKILL);
+    forget_group(keeper_.get(), state->pid);
     int status = 0;
     rusage usage = {};
     {
@@ -301,6 +307,7 @@ class supervisor {
     return static_cast<int>(std::clamp<long>(left + 1, 0, 3'600'000));
   }
 
+  descriptor keeper_;
   descriptor events_;
   descriptor wake_event_;
   std::mutex mutex_;
@@ -319,8 +326,16 @@ supervisor& the_supervisor() {
 
 }  // namespace
 
-spawned spawn_supervised(const spawn_plan& plan) {
+spawned spawn_supervised(spawn_plan plan) {
+  plan.keeper = the_supervisor().keeper();
   return the_supervisor().start(plan);
+}
+
+void abandon(pid_t process) {
+  ::kill(-process, SIGKILL);
+  forget_group(the_supervisor().keeper(), process);
+  siginfo_t info;
+  ::waitid(P_PID, static_cast<id_t>(process), &info, WEXITED);
 }
 
 void supervise(const std::shared_ptr<process_state>& state) {

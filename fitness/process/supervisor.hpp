@@ -55,8 +55,12 @@ struct process_state {
   pid_t root() const { return inner ? inner->pid() : pid; }
 };
 
-/// Starts a process on the supervisor's thread. @throws kevo::error (environment)
-spawned spawn_supervised(const spawn_plan& plan);
+/// Starts a process on the supervisor's thread. Whatever ends this process ends the new one's process group.
+/// @throws kevo::error (environment)
+spawned spawn_supervised(spawn_plan plan);
+
+/// Kills the process group of one that was started but is not supervised yet, and waits for its leader.
+void abandon(pid_t process);
 
 /// Begins supervision: from now on the wall clock runs and the output is read.
 void supervise(const std::shared_ptr<process_state>& state);

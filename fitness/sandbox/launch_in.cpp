@@ -9,7 +9,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
 
@@ -193,9 +192,7 @@ void plan_without_namespaces(const containment& how, const launch_spec& spec, sp
 
 /// Ends what was started and throws, with what it wrote to standard error.
 [[noreturn]] void give_up(const process_state& state, const std::string& what) {
-  ::kill(-state.pid, SIGKILL);
-  siginfo_t info;
-  ::waitid(P_PID, static_cast<id_t>(state.pid), &info, WEXITED);
+  abandon(state.pid);
   const std::string said = drain(state.err);
   throw error(error_code::environment, what + (said.empty() ? "" : ": " + said));
 }

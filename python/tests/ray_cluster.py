@@ -71,9 +71,9 @@ class Group:
 
 class Cluster:
     """`nodes` Ray nodes with a processor each, the first of them the head, and the replicas on them. What ends is started again,
-    as Slurm, systemd or Kubernetes would do it."""
+    as Slurm, systemd or Kubernetes would do it. `replicas`: how many there are at first, one a node if it is not given."""
 
-    def __init__(self, folder, nodes, replica_words, kevo, network="127.0.0"):
+    def __init__(self, folder, nodes, replica_words, kevo, network="127.0.0", replicas=None):
         self.folder = pathlib.Path(folder)
         self.sessions = tempfile.mkdtemp(prefix="kr", dir="/tmp")  # sockets lie there, whose paths must be short
         self.port = free_port()
@@ -96,7 +96,7 @@ class Cluster:
         for i in range(1, nodes):
             words = [*common, f"--address={network}.2:{gcs}", f"--node-ip-address={network}.{2 + i}"]
             self.nodes.append(Group(words, self.folder / f"node{i}.log", self.environment))
-        words = [sys.executable, "-m", "kevo_ray", *replica_words, "--kevo", str(kevo), "--replicas", str(nodes)]
+        words = [sys.executable, "-m", "kevo_ray", *replica_words, "--kevo", str(kevo), "--replicas", str(replicas or nodes)]
         words += ["--address", f"{network}.2:{gcs}", "--port", str(self.port)]
         self.driver = Group(words, self.folder / "replicas.log", self.environment)
         self._stop = threading.Event()

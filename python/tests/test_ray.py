@@ -165,11 +165,11 @@ class Killed(unittest.TestCase):
         os.chmod(made.name, 0o755)
         self.folder = pathlib.Path(made.name)
 
-    def cluster_for(self, project):
-        words = [str(project.folder / "task/task.yaml")]
+    def cluster_for(self, project, *more, replicas=None):
+        words = [str(project.folder / "task/task.yaml"), *more]
         for key, value in project.judge.items():
             words += ["--set", f"fitness.{key}={value}"]
-        cluster = ray_cluster.Cluster(self.folder, NODES, words, KEVO, f"127.0.{os.getpid() % 250}")
+        cluster = ray_cluster.Cluster(self.folder, NODES, words, KEVO, f"127.0.{os.getpid() % 250}", replicas)
         self.addCleanup(cluster.close)
         front = Front(self.folder, project.folder / "task/task.yaml", cluster.port)
         self.addCleanup(front.kill)
@@ -238,6 +238,21 @@ class Killed(unittest.TestCase):
         self.check(project, front, killed, made())
         self.same_search(project)
 
+    def test_replicas_follow_the_load(self):
+        project = hills(self.folder, pause=0.5)
+        cluster, front = self.cluster_for(project, "--max-replicas", "2", replicas=1)
+        cluster.wait_ready(1, PATIENCE_S)
+        self.assertEqual(len(cluster.replicas()[1]), 1)
+        began = time.monotonic()
+        run = self.disturbed(project, front, stop="{evaluations: 400}", at_once=AT_ONCE)
+        while len(cluster.replicas()[1]) < 2:
+            self.assertIsNone(run.poll(), "the run ended before there was a second replica")
+            time.sleep(1)
+        print(f"a second replica after {time.monotonic() - began:.0f} s")
+        self.assertEqual(run.wait(timeout=PATIENCE_S), 0, (project.folder / "disturbed.log").read_text())
+        self.assertEqual(len(cluster.replicas()[1]), 2)
+        self.check(project, front, collections.Counter(), len(project.calls()))
+
     def test_one_after_the_other(self):
         project = hills(self.folder, pause=0.3)
         cluster, front = self.cluster_for(project)
@@ -265,7 +280,7 @@ class Killed(unittest.TestCase):
 
 
 # Either the short test or the long ones. A test that is skipped would make ctest call the whole program skipped.
-for one in ("test_one_after_the_other", "test_on_the_cpu") if LONG_S == 0 else ("test_kills",):
+for one in ("test_one_after_the_other", "test_on_the_cpu") if LONG_S == 0 else ("test_kills", "test_replicas_follow_the_load"):
     delattr(Killed, one)
 
 if __name__ == "__main__":

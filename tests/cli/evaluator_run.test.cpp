@@ -229,8 +229,8 @@ json.dump({"correct": True}, open(sys.argv[4] + "/correct.json", "w"))
     return ended.out;
   };
   std::string out = compare({});
-  CHECK_MESSAGE(has(out, "| not equal\n"), out);
-  CHECK(has(out, "chance | 4."));
+  CHECK_MESSAGE(has(out, "| not equal, nor is its own second score 4."), out);
+  CHECK(has(out, "examples/chance | 4."));
   out = compare({"--fixed", folder / "copies", "--change", "value = 4", "value = 6"});
   CHECK_MESSAGE(has(out, "| equal\n"), out);
   CHECK(has(out, "chance | 6.86"));  // 6 + 0.8444 + 1/64

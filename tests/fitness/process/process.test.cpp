@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -81,6 +82,18 @@ std::vector<pid_t> settled_tree(const child_process& child, std::size_t count) {
     std::this_thread::sleep_for(5ms);
   }
   return tree;
+}
+
+// Processes on whose command line this is a word.
+std::vector<pid_t> with_word(const std::string& word) {
+  std::vector<pid_t> found;
+  for (const auto& folder : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(folder.path() / "cmdline", std::ios::binary);
+    for (std::string argument; std::getline(file, argument, '\0');) {
+      if (argument == word) found.push_back(std::atoi(folder.path().filename().c_str()));
+    }
+  }
+  return found;
 }
 
 // This test program once more.
@@ -434,6 +447,45 @@ TEST_CASE("parent that is killed" * doctest::skip()) {
   spec.file_descriptors = {{5, 5}};
   auto child = launch(spec);
   child.wait();
+}
+
+// Bubblewrap's child notes last, just before argv[0], that it is to end with its parent.
+TEST_CASE("no child outlives a parent that is killed while it starts processes") {
+  if (!kevo::test::sandboxed_or_skip()) return;
+  std::mt19937 random(7);
+  std::uniform_int_distribution<int> moment_us(0, 20'000);
+  for (int i = 0; i < 60; ++i) {
+    const std::string mark = "kevo-test-" + std::to_string(::getpid()) + '-' + std::to_string(i);
+    auto spec = self_spec({"-tc=parent that starts processes", "-ns"}, -1);
+    spec.environment.push_back("KEVO_TEST_MARK=" + mark);
+    auto parent = launch(spec);
+    for (int tries = 0; tries < 4000 && with_word(mark).empty(); ++tries) std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(std::chrono::microseconds(moment_us(random)));
+    ::kill(parent.pid(), SIGKILL);
+    parent.wait();
+    const auto killed = std::chrono::steady_clock::now();
+    std::vector<pid_t> left = with_word(mark);
+    while (!left.empty() && seconds_since(killed) < 5) {
+      std::this_thread::sleep_for(5ms);
+      left = with_word(mark);
+    }
+    CHECK_MESSAGE(left.empty(), left.size() << " processes are left after kill " << i);
+    for (const pid_t process : left) ::kill(process, SIGKILL);
+  }
+}
+
+TEST_CASE("parent that starts processes" * doctest::skip()) {
+  const char* helper = std::getenv("KEVO_TEST_PARENT");
+  const char* mark = std::getenv("KEVO_TEST_MARK");
+  if (helper == nullptr || mark == nullptr) return;
+  for (;;) {
+    launch_spec spec;
+    spec.argv = {"/helper", "stubborn", mark};
+    spec.mounts = runtime_mounts();
+    spec.mounts.push_back({helper, "/helper"});
+    auto child = launch(spec);
+    std::this_thread::sleep_for(2ms);
+  }
 }
 
 TEST_CASE("all of this works for an ordinary user, too") {
