@@ -30,8 +30,9 @@ struct workload_work {
   double flops = 0;  ///< the task's `cost.flops`; 0 if unknown
 };
 
-/// The work of the visible workloads of a task, in their order. Inputs that are passed by value have no bytes.
-/// Bytes are unknown if the task has no `cost.bytes` and a shape has no value, or a type no known size.
+/// The work of the visible workloads of a task, in their order. Inputs that are passed by value have no
+/// bytes. Bytes are unknown if the task has no `cost.bytes` and a shape has no value, or a type no known
+/// size.
 std::vector<workload_work> work_of(const task& t);
 
 /// A rate with its confidence interval: the work divided by the ends of the interval of the time.
@@ -43,9 +44,9 @@ struct work_rate {
 /// The rates on one workload.
 struct workload_perf {
   std::string uuid;
-  double time_ns = 0;             ///< [ns] of one call
-  std::optional<interval> times;  ///< [ns] confidence interval of `time_ns`
-  double baseline_ns = 0;         ///< [ns] 0 if not measured
+  double time_ns = 0;                 ///< [ns] of one call
+  std::optional<interval> times;      ///< [ns] confidence interval of `time_ns`
+  double baseline_ns = 0;             ///< [ns] 0 if not measured
   std::optional<work_rate> gb_per_s;  ///< [1e9 bytes / s]
   bytes_source counted = bytes_source::unknown;
   std::optional<work_rate> tflop_per_s;  ///< [1e12 operations / s]
@@ -57,7 +58,7 @@ std::vector<workload_perf> perf_of(const evaluation& e, const std::vector<worklo
 
 /// The rate of a task: the largest over its workloads, as in TritonBench.
 struct largest_rate {
-  work_rate rate;  ///< its interval goes from the largest lower end to the largest upper end
+  work_rate rate;    ///< its interval goes from the largest lower end to the largest upper end
   std::string uuid;  ///< of the workload with the largest value
   bytes_source counted = bytes_source::unknown;
 };

@@ -52,12 +52,12 @@ std::string task_rows(const bench_task& one, bool& tensors) {
   for (const auto& w : perf) {
     const bool starred = w.counted == bytes_source::tensors;
     tensors = tensors || starred;
-    rows += fmt::format("<tr><td>{}<td>{}<td class=\"n\">{}{}{}{}</tr>",
-                        rows.empty() ? html::escape_short(one.entry.name, 60) : std::string(),
-                        html::escape_short(w.uuid, 60), format::number(w.time_ns / 1e3),
-                        ends_text(w.times, 1e3),
-                        rate_cell(w.gb_per_s, bytes && bytes->uuid == w.uuid, starred ? "*" : ""),
-                        rate_cell(w.tflop_per_s, flops && flops->uuid == w.uuid, ""));
+    rows +=
+        fmt::format("<tr><td>{}<td>{}<td class=\"n\">{}{}{}{}</tr>",
+                    rows.empty() ? html::escape_short(one.entry.name, 60) : std::string(),
+                    html::escape_short(w.uuid, 60), format::number(w.time_ns / 1e3), ends_text(w.times, 1e3),
+                    rate_cell(w.gb_per_s, bytes && bytes->uuid == w.uuid, starred ? "*" : ""),
+                    rate_cell(w.tflop_per_s, flops && flops->uuid == w.uuid, ""));
   }
   return rows;
 }
@@ -76,10 +76,9 @@ void put_rate(csv_row& row, const std::optional<work_rate>& rate) {
 std::string perf_csv(const bench_report& report) {
   std::ostringstream out;
   csv_row row;
-  for (const char* name :
-       {"task", "solution", "best", "round", "workload", "time_us", "time_us_low", "time_us_high",
-        "baseline_us", "gb_per_s", "gb_per_s_low", "gb_per_s_high", "bytes_from", "tflop_per_s",
-        "tflop_per_s_low", "tflop_per_s_high"})
+  for (const char* name : {"task", "solution", "best", "round", "workload", "time_us", "time_us_low",
+                           "time_us_high", "baseline_us", "gb_per_s", "gb_per_s_low", "gb_per_s_high",
+                           "bytes_from", "tflop_per_s", "tflop_per_s_low", "tflop_per_s_high"})
     row.text(name);
   row.end(out);
   for (const auto& one : report.outcome.tasks) {
@@ -99,9 +98,11 @@ std::string perf_section(const bench_report& report) {
   for (const auto& one : report.outcome.tasks) rows += task_rows(one, tensors);
   if (rows.empty()) return {};
   return fmt::format(
-      "<section><h2>Perf</h2><div class=\"scroll\"><table><tr><th>task<th>workload<th class=\"n\">time, µs<th "
+      "<section><h2>Perf</h2><div class=\"scroll\"><table><tr><th>task<th>workload<th class=\"n\">time, "
+      "µs<th "
       "class=\"n\">GB/s<th class=\"n\">TFLOP/s</tr>{}</table></div><p class=\"note\">The task's work divided "
-      "by the time of a call, of correct solutions. Bold: the largest value of a task, which is its Perf. Small "
+      "by the time of a call, of correct solutions. Bold: the largest value of a task, which is its Perf. "
+      "Small "
       "brackets: from the interval of the time.{}</p></section>",
       rows, tensors ? fmt::format(" * {}.", tensors_meaning()) : std::string());
 }

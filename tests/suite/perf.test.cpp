@@ -82,7 +82,8 @@ std::vector<std::vector<std::string>> cells_of(const std::string& csv) {
   return rows;
 }
 
-std::string value_at(const std::vector<std::vector<std::string>>& rows, std::size_t row, const std::string& name) {
+std::string value_at(const std::vector<std::vector<std::string>>& rows, std::size_t row,
+                     const std::string& name) {
   for (std::size_t i = 0; i < rows.front().size(); ++i) {
     if (rows.front()[i] == name) return rows.at(row).at(i);
   }
@@ -117,7 +118,8 @@ TEST_CASE("the work of a call is the task's cost, and without it the bytes of it
 
 TEST_CASE("a rate is the work over the time, and its interval is that of the time") {
   const auto work = work_of(scale_task("cost: {flops: \"16*N*K\", bytes: \"8*N\"}\n"));
-  const auto all = perf_of(timed_evaluation({on_workload("small", 2000, {1600, 2500}), on_workload("large", 500000)}), work);
+  const auto all = perf_of(
+      timed_evaluation({on_workload("small", 2000, {1600, 2500}), on_workload("large", 500000)}), work);
   REQUIRE(all.size() == 2);
   REQUIRE(all[0].gb_per_s);
   CHECK(all[0].gb_per_s->value == doctest::Approx(8000.0 / 2000));  // bytes / ns = GB/s
@@ -141,16 +143,18 @@ TEST_CASE("a rate is the work over the time, and its interval is that of the tim
 TEST_CASE("the interval of the largest rate holds the one that might be larger") {
   const auto work = work_of(scale_task("cost: {bytes: \"8*N\"}\n"));
   // 4 [3.2, 5] and 5 [4, 6.25] GB/s, and the other way round.
-  const auto all = perf_of(
-      timed_evaluation({on_workload("small", 1600, {1280, 2000}), on_workload("large", 250000, {200000, 312500})}), work);
+  const auto all = perf_of(timed_evaluation({on_workload("small", 1600, {1280, 2000}),
+                                             on_workload("large", 250000, {200000, 312500})}),
+                           work);
   const auto most = largest(all, &workload_perf::gb_per_s);
   REQUIRE(most);
   CHECK(most->uuid == "small");
   CHECK(most->rate.range->low == doctest::Approx(4));
   CHECK(most->rate.range->high == doctest::Approx(6.25));
   // A less certain, slower workload might be the largest: the upper end is its upper end.
-  const auto wide = perf_of(
-      timed_evaluation({on_workload("small", 1600, {1580, 1620}), on_workload("large", 250000, {100000, 312500})}), work);
+  const auto wide = perf_of(timed_evaluation({on_workload("small", 1600, {1580, 1620}),
+                                              on_workload("large", 250000, {100000, 312500})}),
+                            work);
   CHECK(largest(wide, &workload_perf::gb_per_s)->rate.range->high == doctest::Approx(10));
   CHECK(!largest(wide, &workload_perf::tflop_per_s));
 }
@@ -165,9 +169,9 @@ TEST_CASE("programs that are not correct, hidden and untimed workloads have no r
 }
 
 TEST_CASE("table, CSV, JSON and page say the rates with their intervals") {
-  const judged_suite suite(
-      scale_task("cost: {flops: \"16*N*K\", bytes: \"8*N\"}\n"),
-      timed_evaluation({on_workload("small", 2000, {1600, 2500}), on_workload("large", 500000, {400000, 800000})}));
+  const judged_suite suite(scale_task("cost: {flops: \"16*N*K\", bytes: \"8*N\"}\n"),
+                           timed_evaluation({on_workload("small", 2000, {1600, 2500}),
+                                             on_workload("large", 500000, {400000, 800000})}));
   const auto report = suite.report();
   const std::string table = bench_table(report, false);
   for (const char* said : {"Perf", "GB/s", "TFLOP/s", "4.000  [3.200, 5.000]  small", "0.0640"})
