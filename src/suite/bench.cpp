@@ -123,6 +123,7 @@ class bench_pool {
       if (one.category.empty()) one.category = subject->op_type;
       if (one.level.empty()) one.level = tag_of(*subject, "level:");
       one.problem_name = tag_of(*subject, "problem:");
+      one.work = work_of(*subject);
     });
     if (!subject) return;
     any_fitness fitness;  // made when it is needed; the best of a task is measured by the same

@@ -13,6 +13,7 @@
 #include <kevo/program.hpp>
 
 #include "src/suite/bench_file.hpp"
+#include "src/suite/perf.hpp"
 #include "src/suite/suite_plan.hpp"
 
 namespace kevo {
@@ -50,6 +51,7 @@ struct bench_task {
   std::string level;
   std::string
       problem_name;  ///< of the task's tag "problem:NAME", as the published suite calls it; may be empty
+  std::vector<workload_work> work{};  ///< of its visible workloads; empty if it was not loaded
   std::vector<bench_solution> solutions;
   /// The solution that stands for the task: the fastest valid one, else one that ran, else the first.
   std::optional<std::size_t> best;

@@ -85,6 +85,34 @@ json::object solution_object(const bench_solution& s) {
   return o;
 }
 
+json::value rate_object(const std::optional<work_rate>& rate) {
+  if (!rate) return nullptr;
+  return json::object{{"value", number_or_null(rate->value)}, {"interval", range_or_null(rate->range)}};
+}
+
+json::value largest_object(const std::optional<largest_rate>& largest) {
+  if (!largest) return nullptr;
+  json::object o = rate_object(largest->rate).as_object();
+  o["workload"] = as_utf8(largest->uuid);
+  return o;
+}
+
+json::object perf_object(const std::vector<workload_perf>& all) {
+  json::array workloads;
+  for (const auto& one : all) {
+    workloads.push_back(json::object{{"uuid", as_utf8(one.uuid)},
+                                     {"time_ns", known_or_null(one.time_ns)},
+                                     {"time_interval", range_or_null(one.times)},
+                                     {"baseline_ns", known_or_null(one.baseline_ns)},
+                                     {"gb_per_s", rate_object(one.gb_per_s)},
+                                     {"bytes_from", to_string(one.counted)},
+                                     {"tflop_per_s", rate_object(one.tflop_per_s)}});
+  }
+  return {{"gb_per_s", largest_object(largest(all, &workload_perf::gb_per_s))},
+          {"tflop_per_s", largest_object(largest(all, &workload_perf::tflop_per_s))},
+          {"workloads", std::move(workloads)}};
+}
+
 // What KernelBench's own comparison says; empty where it was not asked.
 std::string suite_rule_of(const evaluation& e) {
   const auto found = e.context.find("kernelbench_rule");
@@ -117,6 +145,7 @@ json::object task_object(const bench_task& one, const task_score& score) {
       {"best", one.best ? json::value(as_utf8(one.solutions[*one.best].name)) : json::value(nullptr)},
       {"measured_again", one.again.has_value()},
       {"solutions", std::move(solutions)}};
+  o["perf"] = e == nullptr ? json::value(nullptr) : json::value(perf_object(perf_of(*e, one.work)));
   o["evaluation"] = e == nullptr
                         ? json::value(nullptr)
                         : parse_json_exactly(as_utf8(to_json(
@@ -152,16 +181,29 @@ void put_mean(std::ostream& out, const group_scores& g, const char* figure, cons
   row.end(out);
 }
 
+void put_largest(csv_row& row, const evaluation* e, const bench_task& one) {
+  const auto perf = e == nullptr ? std::vector<workload_perf>() : perf_of(*e, one.work);
+  for (const auto rate : {&workload_perf::gb_per_s, &workload_perf::tflop_per_s}) {
+    const auto most = largest(perf, rate);
+    put_rate(row, most ? std::optional(most->rate) : std::nullopt);
+  }
+}
+
 }  // namespace
 
 std::string bench_csv(const bench_report& report) {
   std::ostringstream out;
   csv_row row;
-  for (const char* name :
-       {"task",         "level",       "category", "problem",      "solution",  "best",
-        "round",        "state",       "outcome",  "stage",        "speedup",   "speedup_low",
-        "speedup_high", "score",       "baseline", "sol_fraction", "sol_score", "device",
-        "protocol",     "finished_at", "program",  "file",         "message",   "kernelbench_rule"})
+  for (const char* name : {"task",         "level",           "category",
+                           "problem",      "solution",        "best",
+                           "round",        "state",           "outcome",
+                           "stage",        "speedup",         "speedup_low",
+                           "speedup_high", "score",           "baseline",
+                           "sol_fraction", "sol_score",       "device",
+                           "protocol",     "finished_at",     "program",
+                           "file",         "message",         "kernelbench_rule",
+                           "gb_per_s",     "gb_per_s_low",    "gb_per_s_high",
+                           "tflop_per_s",  "tflop_per_s_low", "tflop_per_s_high"})
     row.text(name);
   row.end(out);
   const auto put = [&](const bench_task& one, const bench_solution* s, const evaluation* e, bool best,
@@ -192,6 +234,7 @@ std::string bench_csv(const bench_report& report) {
           .text(s->message);
     }
     row.text(e == nullptr ? std::string() : suite_rule_of(*e));
+    put_largest(row, e, one);
     row.end(out);
   };
   for (const auto& one : report.outcome.tasks) {

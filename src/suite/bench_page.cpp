@@ -249,7 +249,7 @@ std::string bench_page(const bench_report& report) {
   return html::begin_page(html::escape_short(report.plan.name, 80) + " · kevo bench", page_style) +
          header_of(report) + shares_of(report) + speed_section(report) +
          group_rows(report, "level", "By level") + group_rows(report, "category", "By category") +
-         tasks_section(report) + conditions_of(report) + "</main></body></html>\n";
+         tasks_section(report) + perf_section(report) + conditions_of(report) + "</main></body></html>\n";
 }
 
 }  // namespace kevo

@@ -12,8 +12,6 @@
 #include "src/report/evaluation_text.hpp"
 
 namespace kevo {
-namespace {}  // namespace
-
 std::string_view geometric_mean_bias() {
   return "over correct solutions only: tasks without one are left out, which makes it too high (survivorship "
          "bias); read it together with fast_p";
@@ -23,6 +21,16 @@ std::string_view amsr_meaning() {
   return "arithmetic mean of the speedups over all tasks, where a solution that is slower than the baseline "
          "or not "
          "correct counts 0; one large speedup can dominate it";
+}
+
+std::string_view perf_meaning() {
+  return "Perf: the task's work divided by the time of a call; the largest value over the timed workloads, "
+         "and "
+         "on which one (\"at\")";
+}
+
+std::string_view tensors_meaning() {
+  return "the task has no cost.bytes: each input and output counts once, parameters of a module do not";
 }
 
 bench_report report_of(const suite_plan& plan, const bench_outcome& outcome) {
@@ -134,6 +142,7 @@ std::vector<std::string> write_bench(const bench_report& report) {
   };
   put("bench.csv", bench_csv(report));
   put("groups.csv", groups_csv(report));
+  put("perf.csv", perf_csv(report));
   put("bench.json", bench_json(report) + '\n');
   put("bench.html", bench_page(report));
   return files;

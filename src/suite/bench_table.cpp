@@ -89,6 +89,35 @@ std::string tasks_text(const bench_report& report, bool unicode) {
   return table.text();
 }
 
+// Empty if no rate of any task is known.
+std::string perf_text(const bench_report& report, bool unicode) {
+  text_table table(1);
+  table.row({"Perf", "GB/s", "interval", "at", "TFLOP/s", "interval", "at"});
+  bool any = false;
+  bool tensors = false;
+  for (const auto& one : report.outcome.tasks) {
+    const auto* e = one.judged();
+    if (e == nullptr) continue;
+    const auto perf = perf_of(*e, one.work);
+    const auto bytes = largest(perf, &workload_perf::gb_per_s);
+    const auto flops = largest(perf, &workload_perf::tflop_per_s);
+    if (!bytes && !flops) continue;
+    any = true;
+    std::vector<std::string> cells = {short_name(one.entry.name, unicode)};
+    for (const auto* rate : {&bytes, &flops}) {
+      const bool starred = *rate && (*rate)->counted == bytes_source::tensors && rate == &bytes;
+      tensors = tensors || starred;
+      cells.push_back(*rate ? format::number((*rate)->rate.value) + (starred ? "*" : "") : "-");
+      cells.push_back(*rate ? range_text((*rate)->rate.range) : "-");
+      cells.push_back(*rate ? short_name((*rate)->uuid, unicode) : "-");
+    }
+    table.row(std::move(cells));
+  }
+  if (!any) return {};
+  return table.text() + fmt::format("{}\n", perf_meaning()) +
+         (tensors ? fmt::format("* {}\n", tensors_meaning()) : std::string()) + '\n';
+}
+
 std::string reasons_text(const bench_report& report, bool unicode) {
   std::string text;
   for (const auto& one : report.outcome.tasks) {
@@ -170,8 +199,8 @@ std::string speed_text(const bench_report& report, bool unicode) {
 
 std::string bench_table(const bench_report& report, bool unicode) {
   std::string text = tasks_text(report, unicode) + '\n' + reasons_text(report, unicode) +
-                     thresholds_text(report) + '\n' + groups_text(report, unicode) + '\n' +
-                     speed_text(report, unicode);
+                     thresholds_text(report) + '\n' + perf_text(report, unicode) +
+                     groups_text(report, unicode) + '\n' + speed_text(report, unicode);
   for (const auto& remark : remarks(report)) text += remark + '\n';
   return text;
 }

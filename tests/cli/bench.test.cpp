@@ -94,8 +94,8 @@ TEST_CASE("a suite is evaluated, and every task counts: one without a solution i
   CHECK(all.at("amsr").at("value").to_number<double>() == doctest::Approx(4.0 / 3));
   CHECK(all.at("geometric_mean").at("values").to_number<int>() == 2);
   CHECK(report.at("evaluations").to_number<int>() == 2);
-  CHECK(report.at("files").as_array().size() == 4);
-  for (const char* name : {"bench.csv", "groups.csv", "bench.json", "bench.html"})
+  CHECK(report.at("files").as_array().size() == 5);
+  for (const char* name : {"bench.csv", "groups.csv", "perf.csv", "bench.json", "bench.html"})
     CHECK(!toy.file(name).empty());
   CHECK(toy.file("bench.html").find("survivorship bias") != std::string::npos);
 

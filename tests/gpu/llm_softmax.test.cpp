@@ -1,13 +1,16 @@
 // labels: gpu
 // serial
 // timeout: 900
-// configs/llm_cuda_softmax.yaml and configs/llm_triton_softmax.yaml on a real device, with the replies that
-// were written by hand for them. Skips, and says so, where there is no device.
+// configs/llm_cuda_softmax.yaml, configs/llm_triton_softmax.yaml and configs/llm_torch_cuda.yaml on a real
+// device, with the replies that were written by hand for them. Skips, and says so, where there is no device.
 
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
+#include <kevo/error.hpp>
+
 #include "fitness/cuda/measure/gpu_probe.hpp"
+#include "fitness/torch/python_server.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/support/skip.hpp"
 
@@ -23,6 +26,16 @@ bool is_there(const std::string& what) {
     return false;
   }
   return true;
+}
+
+bool pytorch_is_there() {
+  try {
+    kevo::torch::find_torch({}, false);
+    return true;
+  } catch (const kevo::error& missing) {
+    kevo_test::skip(missing.message());
+    return false;
+  }
 }
 
 // Runs a config with the replies of its cassette, from the naive kernel, and replays the run.
@@ -50,4 +63,9 @@ TEST_CASE("from the naive softmax to one that is bound by memory, offline") {
 TEST_CASE("the same in Triton") {
   // Of the seed and three proposals, of which one has to be repaired.
   if (is_there("Triton")) run_offline(KEVO_SOURCE_DIR "/configs/llm_triton_softmax.yaml", 3);
+}
+
+TEST_CASE("a layer of PyTorch from plain operations to inline CUDA, offline") {
+  // The seed and two proposals; the draft that is repaired is no candidate.
+  if (is_there("nvcc") && pytorch_is_there()) run_offline(KEVO_SOURCE_DIR "/configs/llm_torch_cuda.yaml", 3);
 }

@@ -424,6 +424,13 @@ declared_launch parse_launch_lines(const program& source) {
   if (!launches) {
     error_place place;
     place.file = result.file;
+    if (triton && source.text().find("@triton.jit") == std::string_view::npos) {
+      throw error(
+          error_code::input,
+          "the program has no kernel: functions of PyTorch alone are none, a function with @triton.jit "
+          "and a launch line for it are needed",
+          place, "tasks whose reference is in Python take modules of PyTorch");
+    }
     throw error(error_code::input, "the program has no launch line", place,
                 triton ? "add a line # kevo: launch kernel[grid](arguments, NAME=value)"
                        : "add a line // kevo: launch kernel<<<grid, block>>>(arguments)");

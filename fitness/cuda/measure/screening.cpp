@@ -42,6 +42,15 @@ void forget_hidden(const gpu_bench& bench, program_runner& candidate) {
     candidate.restart();
 }
 
+// Why a task takes no programs of this language.
+std::string why_unknown(const std::string& language, bool python_task) {
+  if (python_task) return "the task takes programs in python, not in " + language;
+  if (language == "python")
+    return "the program has no kernel: a program in Python needs functions with @triton.jit and launch lines "
+           "for this task (modules of PyTorch are for tasks whose reference is in Python)";
+  return "the CUDA backend takes programs in cuda and triton, not in " + language;
+}
+
 }  // namespace
 
 bool build_candidate(gpu_bench& bench, evaluation_state& p) {
@@ -51,10 +60,7 @@ bool build_candidate(gpu_bench& bench, evaluation_state& p) {
   const bool python = is_python_task(bench.subject());
   const bool known = source.language == "triton" || source.language == (python ? "python" : "cuda");
   if (!known || source.files.empty() || size > bench.settings().limits.source_bytes) {
-    const std::string why = !known
-                                ? (python ? "the task takes programs in python, not in "
-                                          : "the CUDA backend takes programs in cuda and triton, not in ") +
-                                      source.language
+    const std::string why = !known                 ? why_unknown(source.language, python)
                             : source.files.empty() ? "the program contains no file"
                                                    : "the source is too large";
     p.result.outcome = outcome::build_failed;

@@ -238,7 +238,8 @@ TEST_CASE("what does not compile says where; what fails for a hidden workload sa
         "'f': the value of 'C' is missing: write C=...");
   CHECK(failure("# kevo: launch f[1](x)\ndef f(x):\n    pass\n") ==
         "'f' is not a kernel: @triton.jit is missing");
-  CHECK(failure("def f(x):\n    pass\n").find("the program has no launch line") != std::string::npos);
+  CHECK(failure("@triton.jit\ndef f(x):\n    pass\n").find("the program has no launch line") !=
+        std::string::npos);
   CHECK(failure("# kevo: launch f[1](x)\nraise SystemExit(3)\n") == "SystemExit: 3");
   CHECK(failure("# kevo: launch f<<<1, 1>>>(x)\n").find("the program is in Triton") != std::string::npos);
   CHECK(failure("# kevo: launch f[1](z)\n").find("unknown name 'z' (names:") != std::string::npos);
@@ -251,6 +252,29 @@ TEST_CASE("what does not compile says where; what fails for a hidden workload sa
                             t);
   CHECK(hidden.failure == "a kernel does not compile for a hidden workload");
   CHECK(hidden.log.find("1001") == std::string::npos);
+}
+
+TEST_CASE("a program that only calls PyTorch is refused, because it has no kernel") {
+  if (!triton_is_there()) return;
+  const auto t = vector_task();
+  const std::string torch_only = "import torch\n\ndef doubled(x, y, n):\n    y.copy_(torch.mul(x, 2))\n";
+  const std::string launch = "# kevo: launch doubled[1](x, y, N)\n";
+  CHECK(build(torch_only, t).failure.find("the program has no kernel") != std::string::npos);
+  CHECK(build(launch + torch_only, t).failure == "'doubled' is not a kernel: @triton.jit is missing");
+  // A kernel beside it that is never launched, a function of PyTorch's under the kernel's name, and one that
+  // PyTorch compiles.
+  const std::string unused =
+      std::string(head) + "@triton.jit\ndef decoy(x):\n    tl.store(x, 1.0)\n" + launch;
+  CHECK(build(unused + torch_only, t).failure == "'doubled' is not a kernel: @triton.jit is missing");
+  CHECK(build(unused + "import torch\ndoubled = torch.mul\n", t).failure ==
+        "'doubled' is not a kernel: @triton.jit is missing");
+  CHECK(build(unused + "import torch\n@torch.compile\ndef doubled(x, y, n):\n    y.copy_(2 * x)\n", t)
+            .failure == "'doubled' is not a kernel: @triton.jit is missing");
+  // A kernel cannot call PyTorch either.
+  const auto inside = build(
+      std::string(head) + launch + "import torch\n@triton.jit\ndef doubled(x, y, n):\n    torch.mul(x, 2)\n",
+      t);
+  CHECK_MESSAGE(!inside.failure.empty(), inside.failure);
 }
 
 TEST_CASE("a program cannot disturb its compilation beyond its own failure") {

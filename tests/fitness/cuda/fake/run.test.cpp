@@ -1,6 +1,7 @@
 // timed
 // labels: slow
-// `kevo run` on the test double of the GPU: a device that is lost on the way, Ctrl-C, resume.
+// `kevo run` on the test double of the GPU: a device that is lost on the way, Ctrl-C, resume;
+// and what `kevo eval` says of a program without a kernel.
 // timeout: 300
 
 #include <chrono>
@@ -69,6 +70,8 @@ json::object parsed(const shell::result& r) {
   REQUIRE_MESSAGE(!r.out.empty(), r.err);
   return json::parse(r.out).as_object();
 }
+
+constexpr const char* torch_only = "import torch\n\n\ndef scale(x, y, n):\n    torch.mul(x, 2, out=y)\n";
 
 }  // namespace
 
@@ -166,4 +169,36 @@ TEST_CASE("a stop rule ends a run soon: what waits for the device is left to a r
   CHECK(parsed(resumed).at("evaluations").to_number<int>() >= 20);
   const auto again = run.kevo({"run", "--replay", "run", "--json"});
   CHECK_MESSAGE(again.code == 0, again.out);
+}
+
+TEST_CASE("kevo eval refuses a program that only calls PyTorch and says that it has no kernel") {
+  const fake_gpu gpu;
+  const shell::scratch folder;
+  shell::write_file(folder / "only_torch.py", torch_only);
+  const std::string sandbox = toy::sandbox_here() == kevo::sandbox_mode::best ? "best" : "off";
+  const auto eval = [&](std::vector<std::string> more) {
+    std::vector<std::string> words = {"eval", toy::folder + "scale.yaml", (folder / "only_torch.py").string(),
+                                      "--set", "fitness={backend: cuda, sandbox: " + sandbox + "}"};
+    words.insert(words.end(), more.begin(), more.end());
+    return shell::run(shell::kevo(words), folder.string());
+  };
+  const auto words = eval({});
+  CHECK_MESSAGE(words.out.find("build_failed") != std::string::npos, words.out << words.err);
+  CHECK_MESSAGE(
+      words.out.find("the program has no kernel: a program in Python needs functions with @triton.jit") !=
+          std::string::npos,
+      words.out << words.err);
+  const auto said = json::parse(eval({"--json"}).out);
+  CHECK(said.at("outcome").as_string() == "build_failed");
+}
+
+TEST_CASE("so does an evaluation of a program that an operator calls Triton") {
+  const fake_gpu gpu;
+  kevo::cuda_fitness fitness(toy::task_of("scale.yaml"), toy::quick_settings());
+  const auto e = fitness.evaluate(
+      {.program = std::make_shared<const kevo::program>(kevo::program_of("triton", torch_only)),
+       .wanted = kevo::evaluation_stage::timed_full});
+  CHECK_FALSE(e.valid());
+  REQUIRE(!e.reasons.empty());
+  CHECK_MESSAGE(e.reasons.front().find("the program has no kernel") != std::string::npos, e.reasons.front());
 }

@@ -1,0 +1,13 @@
+# The layer of add_rmsnorm.py by operations of PyTorch: each reads and writes the whole tensor.
+import torch
+import torch.nn as nn
+
+
+class ModelNew(nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.weight = nn.Parameter(0.5 + torch.rand(features))
+
+    def forward(self, x, residual):
+        h = x + residual
+        return self.weight * h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6)
