@@ -22,6 +22,7 @@
 #include "fitness/attack/instantiate.hpp"
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/text/format.hpp"
+#include "src/cli/announced_waits.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/fitness_options.hpp"
 #include "src/display/terminal.hpp"
@@ -188,6 +189,8 @@ void attack(const attack_options& given, invocation& shared) {
     return fitness_from_options(given.overrides, plugins,
                                 {.task = std::move(attacked), .directory = ".", .plugins = &plugins});
   };
+  announced_waits waits;
+  settings.waiting = waits.listener();
   if (!shared.json) settings.told = print_finding;
   const attack_report report = attack_task(t, honest, exploits, settings);
   print_attacks(report, shared.json);

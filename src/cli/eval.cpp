@@ -8,6 +8,7 @@
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/text/format.hpp"
 #include "src/base/text/renamed_file.hpp"
+#include "src/cli/announced_waits.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/fitness_options.hpp"
 #include "src/cli/warning.hpp"
@@ -44,9 +45,12 @@ void evaluate(const eval_options& given, const invocation& shared) {
   const build_context context{.task = loaded, .directory = ".", .plugins = &plugins};
   const auto source = std::make_shared<const program>(load_program(given.program));
   for (const auto& each : misspelt_annotations(*source, given.program)) warn(each);
-  evaluation result =
-      fitness_from_options(given.overrides, plugins, context)
-          .evaluate({.program = source, .wanted = evaluation_stage::confirmed, .fresh = true});
+  announced_waits waits;
+  evaluation result = fitness_from_options(given.overrides, plugins, context)
+                          .evaluate({.program = source,
+                                     .wanted = evaluation_stage::confirmed,
+                                     .fresh = true,
+                                     .waiting = waits.listener()});
   name_the_users_file(result, *source, given.program);
   if (shared.json) {
     fmt::print("{}\n", to_json(result, {.task = loaded->name,

@@ -13,6 +13,7 @@
 #include "fitness/cpu/task_check.hpp"
 #include "fitness/torch/check_torch_task.hpp"
 #include "src/base/text/format.hpp"
+#include "src/cli/announced_waits.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/warning.hpp"
 #include "src/task/misspelt.hpp"
@@ -100,7 +101,8 @@ void add_task(CLI::App& program, invocation& shared) {
               loaded->reference->language,
           {.file = *path, .key = "reference"},
           "test the tolerance of this task with `kevo attack " + *path + "`, which runs on its device");
-    const task_report report = check_task(loaded, settings);
+    announced_waits waits;
+    const task_report report = check_task(loaded, settings, {}, nullptr, waits.listener());
     (shared.json ? print_report_json : print_report)(loaded->name, report);
     if (!report.ok()) shared.exit_code = exit_code(error_code::input);
   });
