@@ -24,7 +24,7 @@ namespace {
 struct eval_options {
   std::string task;
   std::string program;
-  std::vector<std::string> overrides;
+  fitness_options fitness;
   bool samples = false;
 };
 
@@ -40,13 +40,14 @@ void name_the_users_file(evaluation& result, const program& source, const std::s
 }
 
 void evaluate(const eval_options& given, const invocation& shared) {
-  const registry plugins = builtin_plugins();
+  registry plugins = builtin_plugins();
+  const fitness_choice choice = read_fitness_options(given.fitness, plugins);
   const auto loaded = std::make_shared<const task>(load_task(given.task));
-  const build_context context{.task = loaded, .directory = ".", .plugins = &plugins};
+  const build_context context{.task = loaded, .plugins = &plugins};
   const auto source = std::make_shared<const program>(load_program(given.program));
   for (const auto& each : misspelt_annotations(*source, given.program)) warn(each);
   announced_waits waits;
-  evaluation result = fitness_from_options(given.overrides, plugins, context)
+  evaluation result = make_fitness(choice, plugins, context)
                           .evaluate({.program = source,
                                      .wanted = evaluation_stage::confirmed,
                                      .fresh = true,
@@ -68,10 +69,7 @@ void add_eval(CLI::App& program, invocation& shared) {
   auto given = std::make_shared<eval_options>();
   verb->add_option("task", given->task, "Task file")->required();
   verb->add_option("program", given->program, "Source file of the candidate")->required();
-  verb->add_option(
-          "--set", given->overrides,
-          "Set a fitness setting: --set fitness.compiler=clang++. Relative paths start in the current folder")
-      ->allow_extra_args(false);
+  add_fitness_options(*verb, given->fitness);
   verb->add_flag("--samples", given->samples, "With --json: also print the raw timing pairs");
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] { evaluate(*given, shared); });

@@ -63,6 +63,21 @@ TEST_CASE("a command that waits for another process that measures says for which
   }
 }
 
+TEST_CASE("with --config a program is built and measured as in the runs of the config") {
+  const eval_project own;
+  const auto flags = [&](const std::vector<std::string>& more) {
+    const auto ended = own.eval("own/seed.cpp", more);
+    REQUIRE_MESSAGE(ended.code == 0, ended.err);
+    return std::string(json::parse(ended.out).at("context").at("flags").as_string());
+  };
+  CHECK(flags({}) == "-O3 -march=native");
+  CHECK(flags({"--config", "own/config.yaml"}) == "-O2 -march=native");
+  CHECK(flags({"--config", "own/config.yaml", "--set", "fitness.flags=[-O1]"}) == "-O1");
+  const auto absent = own.eval("own/seed.cpp", {"--config", "absent.yaml"});
+  CHECK(absent.code == 2);
+  CHECK(json::parse(absent.out).at("error").at("file").as_string() == "absent.yaml");
+}
+
 TEST_CASE("a wrong annotation is refused with file, line and column, as a run refuses it") {
   const eval_project own;
   const std::string seed = shell::read_file(own.folder / "own/seed.cpp");
