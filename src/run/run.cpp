@@ -96,7 +96,7 @@ class console {
       cut_off_ = true;
       return;
     }
-    if (since_s(said_at_) < 1 || words(left) == said_) return;
+    if (since_s(said_at_) < (words(left) == said_ ? say_again_s : 1)) return;
     said_at_ = wall;
     said_ = words(left);
     say_wait(finishing_line(left, std::max(0.0, finish_s_ - since_s(*stopped_at_))));
@@ -104,6 +104,9 @@ class console {
   void say_wait(const std::string& line) {
     if (!line.empty()) display_.waiting(line);
   }
+
+  /// [s] After this time the same is said again, with the time that is left.
+  static constexpr double say_again_s = 10;
 
   interrupts user_;
   any_display display_;
