@@ -138,6 +138,15 @@ std::string seeds_of(const task& t) {
   return known.size() > 1 ? text : std::string();
 }
 
+/// The file of each seed by its program, for `kevo show` and the report: programs are called "kernel.cpp" in
+/// a run.
+void name_seeds(session_plan& plan) {
+  for (const auto& seed : plan.parts.task->seeds) {
+    const std::string file = source_file_of(*plan.parts.task, seed);
+    if (!file.empty()) plan.origin.more.try_emplace("seed_file." + to_string(id_of(seed)), file);
+  }
+}
+
 }  // namespace
 
 run_outcome start_run(const run_request& request) {
@@ -147,6 +156,7 @@ run_outcome start_run(const run_request& request) {
                                    request.config_path, options)
                         : load_config(request.config_path, options);
   if (request.evaluator) plan.origin.more["evaluator_words"] = words_of(*request.evaluator);
+  name_seeds(plan);
   console shown(request.display, plan);
   shown.attach(plan);
   if (const auto seeds = seeds_of(*plan.parts.task); !seeds.empty()) plan.hooks.message(seeds);

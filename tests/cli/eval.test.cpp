@@ -78,6 +78,24 @@ TEST_CASE("with --config a program is built and measured as in the runs of the c
   CHECK(json::parse(absent.out).at("error").at("file").as_string() == "absent.yaml");
 }
 
+TEST_CASE("seeds of equal file names are told apart by their folders, at the start of a run and afterwards") {
+  const eval_project own;
+  const std::string seed = shell::read_file(own.folder / "own/seed.cpp");
+  shell::write_file(own.folder / "own/other/seed.cpp", seed + "// another text\n");
+  std::string task = shell::read_file(own.folder / "own/task.yaml");
+  const std::string seeds = "seeds: [seed.cpp]";
+  REQUIRE(task.find(seeds) != std::string::npos);
+  shell::write_file(own.folder / "own/task.yaml",
+                    task.replace(task.find(seeds), seeds.size(), "seeds: [seed.cpp, other/seed.cpp]"));
+  const auto run =
+      shell::run(shell::kevo({"run", "own/config.yaml", "--plain", "--set", "run.output=two", "--set",
+                              "stop={evaluations: 2}", "--set", "fitness.timing={short: 0.1, full: 0.1}"}),
+                 own.folder.string());
+  CHECK_MESSAGE(run.out.find("seeds: #0 seed.cpp, #1 other/seed.cpp") != std::string::npos, run.out, run.err);
+  const auto shown = shell::run(shell::kevo({"show", "two", "1"}), own.folder.string());
+  CHECK_MESSAGE(shown.out.find("other/seed.cpp") != std::string::npos, shown.out);
+}
+
 TEST_CASE("a wrong annotation is refused with file, line and column, as a run refuses it") {
   const eval_project own;
   const std::string seed = shell::read_file(own.folder / "own/seed.cpp");
