@@ -205,6 +205,12 @@ task_report blame(const task& t, const cpu_settings& settings, const error& fail
   const std::string name = t.baselines.empty() ? "baseline" : "baseline " + t.baselines.front().name;
   report.controls.push_back({name, true, false, false, failure.message()});
   report.advice = "a baseline is not correct: compare it with the reference";
+  if (failure.message().find("could not be loaded") != std::string::npos) {
+    report.advice =
+        "a baseline cannot be loaded. If it needs flags, for example -fopenmp, name a config that has them "
+        "(--config FILE), or set fitness.flags";
+    return report;
+  }
   if (t.reference->language != "cpp") {
     report.advice =
         "the first baseline is not accepted: it is wrong, or the tolerance is too tight for the types of the "
