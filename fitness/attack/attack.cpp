@@ -89,8 +89,11 @@ class trial {
   }
 
   evaluation evaluate(const std::shared_ptr<const program>& what, evaluation_stage wanted) const {
-    const evaluation_request request{
-        .program = what, .wanted = wanted, .fresh = true, .stop = settings_.stop};
+    const evaluation_request request{.program = what,
+                                     .wanted = wanted,
+                                     .fresh = true,
+                                     .stop = settings_.stop,
+                                     .waiting = settings_.waiting};
     try {
       return fitness_.evaluate(request);
     } catch (const error& wrong) {

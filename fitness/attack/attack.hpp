@@ -53,6 +53,7 @@ struct attack_settings {
   double gain = 1.05;
   std::function<void(const attack_finding&)> told;  ///< each finding as it is there; may be empty
   std::stop_token stop;
+  wait_listener waiting{};  ///< told of the processes that evaluations wait for; may be empty
 };
 
 /// Whether an exploit is written for tasks like this one: cpp for those with a native reference in C++,

@@ -149,13 +149,14 @@ control_result mutant(test_bench& bench, const std::string& name, const mutation
 
 // @param file how the task calls the file of the program; empty: it has none
 control_result honest(cpu_fitness& fitness, const std::string& name, program source, const std::string& file,
-                      std::stop_token stop) {
+                      std::stop_token stop, const wait_listener& waiting) {
   const std::string path = source.files.front().path;
   evaluation_request request;
   request.program = std::make_shared<const program>(std::move(source));
   request.wanted = evaluation_stage::checked;
   request.fresh = true;
   request.stop = std::move(stop);
+  request.waiting = waiting;
   const auto e = fitness.evaluate(request);
   if (e.valid()) return {name, true, true, false, "passes every workload"};
   std::string where;
@@ -184,12 +185,12 @@ constexpr const char* below_rounding =
 
 // A program in the place of the baseline: the first thing that kevo checks.
 control_result as_baseline(const task& t, const cpu_settings& settings, const std::string& name,
-                           program source, std::stop_token stop) {
+                           program source, std::stop_token stop, const wait_listener& waiting) {
   auto changed = std::make_shared<task>(t);
   changed->baselines = {{name, std::move(source), {}, false}};
   try {
     test_bench bench(changed, settings);
-    bench.prepare(std::move(stop));
+    bench.prepare(std::move(stop), waiting);
     return {name, true, true, false, "passes every workload"};
   } catch (const error& failure) {
     if (failure.code() != error_code::input) throw;
@@ -198,11 +199,18 @@ control_result as_baseline(const task& t, const cpu_settings& settings, const st
 }
 
 // A baseline is not accepted: is it wrong, or the tolerance?
-task_report blame(const task& t, const cpu_settings& settings, const error& failure, std::stop_token stop) {
+task_report blame(const task& t, const cpu_settings& settings, const error& failure, std::stop_token stop,
+                  const wait_listener& waiting) {
   task_report report;
   const std::string name = t.baselines.empty() ? "baseline" : "baseline " + t.baselines.front().name;
   report.controls.push_back({name, true, false, false, failure.message()});
   report.advice = "a baseline is not correct: compare it with the reference";
+  if (failure.message().find("could not be loaded") != std::string::npos) {
+    report.advice =
+        "a baseline cannot be loaded. If it needs flags, for example -fopenmp, name a config that has them "
+        "(--config FILE), or set fitness.flags";
+    return report;
+  }
   if (t.reference->language != "cpp") {
     report.advice =
         "the first baseline is not accepted: it is wrong, or the tolerance is too tight for the types of the "
@@ -211,12 +219,12 @@ task_report blame(const task& t, const cpu_settings& settings, const error& fail
   }
   if (!has_plain_types(t)) return report;
   report.controls.push_back(
-      as_baseline(t, settings, "reference, rounded once", program_of_reference(t, false), stop));
+      as_baseline(t, settings, "reference, rounded once", program_of_reference(t, false), stop, waiting));
   const bool possible = report.controls.back().ok;
   if (!possible) report.advice = below_rounding;
   if (!possible || !computes_in_float32(t)) return report;
   report.controls.push_back(
-      as_baseline(t, settings, "reference in float32", program_of_reference(t, true), stop));
+      as_baseline(t, settings, "reference in float32", program_of_reference(t, true), stop, waiting));
   if (!report.controls.back().ok) report.advice = too_tight;
   return report;
 }
@@ -241,19 +249,20 @@ bool task_report::ok() const {
 }
 
 task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings& settings,
-                       std::stop_token stop, const std::shared_ptr<const program_kind>& kind) {
+                       std::stop_token stop, const std::shared_ptr<const program_kind>& kind,
+                       const wait_listener& waiting) {
   task_report report;
   {
     test_bench bench(t, settings, kind);
     // Of programs in Python, calls are judged here and not timed.
     if (kind) bench.leave_untimed();
     try {
-      bench.prepare(stop);
+      bench.prepare(stop, waiting);
     } catch (const error& failure) {
       if (failure.code() != error_code::input || failure.place().key != "baselines") throw;
-      return blame(*t, settings, failure, stop);
+      return blame(*t, settings, failure, stop, waiting);
     }
-    const auto in_use = bench.take_processors(stop);
+    const auto in_use = bench.take_processors(stop, waiting);
     auto& controls = report.controls;
     controls.push_back(mutant(bench, "zeros", [](const material& m) { return all(m.right.size(), 0); }));
     controls.push_back(mutant(bench, "constant", [](const material& m) {
@@ -285,13 +294,13 @@ task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings&
   cpu_fitness fitness(t, settings, kind);
   for (const auto& seed : t->seeds) {
     report.controls.push_back(
-        honest(fitness, "seed " + name_of_seed(*t, seed), seed, source_file_of(*t, seed), stop));
+        honest(fitness, "seed " + name_of_seed(*t, seed), seed, source_file_of(*t, seed), stop, waiting));
   }
   if (kind) {
     // There is no text in C++ to compile.
   } else if (computes_in_float32(*t)) {
     report.controls.push_back(
-        honest(fitness, "reference in float32", program_of_reference(*t, true), {}, stop));
+        honest(fitness, "reference in float32", program_of_reference(*t, true), {}, stop, waiting));
   } else {
     report.controls.push_back({"reference in float32", true, true, true, why_not_float32(*t)});
   }

@@ -39,7 +39,9 @@ struct task_report {
 /// @throws kevo::error as cpu_fitness does: input (a wrong reference), environment, interrupted
 /// @param kind of the programs; null: C++. Of other kinds the first baseline is the honest control besides
 /// the seeds
+/// @param waiting told of the processes that are waited for, as in an `evaluation_request`; may be empty
 task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings& settings,
-                       std::stop_token stop = {}, const std::shared_ptr<const program_kind>& kind = nullptr);
+                       std::stop_token stop = {}, const std::shared_ptr<const program_kind>& kind = nullptr,
+                       const wait_listener& waiting = {});
 
 }  // namespace kevo

@@ -22,6 +22,7 @@
 #include "fitness/attack/instantiate.hpp"
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/text/format.hpp"
+#include "src/cli/announced_waits.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/fitness_options.hpp"
 #include "src/display/terminal.hpp"
@@ -40,7 +41,7 @@ struct attack_options {
   std::vector<std::string> honest;
   std::vector<std::string> corpora;
   std::vector<std::string> only;
-  std::vector<std::string> overrides;
+  fitness_options fitness;
   std::string write;
   bool list = false;
   bool fail = false;
@@ -182,12 +183,14 @@ void attack(const attack_options& given, invocation& shared) {
   if (given.list) return list(exploits, shared);
   const auto honest = honest_programs(given, t);
   if (!given.write.empty()) write_programs(exploits, t, honest, given.write);
-  const registry plugins = builtin_plugins();
+  registry plugins = builtin_plugins();
+  const fitness_choice choice = read_fitness_options(given.fitness, plugins);
   attack_settings settings;
   settings.fitness = [&](std::shared_ptr<const task> attacked) {
-    return fitness_from_options(given.overrides, plugins,
-                                {.task = std::move(attacked), .directory = ".", .plugins = &plugins});
+    return make_fitness(choice, plugins, {.task = std::move(attacked), .plugins = &plugins});
   };
+  announced_waits waits;
+  settings.waiting = waits.listener();
   if (!shared.json) settings.told = print_finding;
   const attack_report report = attack_task(t, honest, exploits, settings);
   print_attacks(report, shared.json);
@@ -212,8 +215,7 @@ void add_attack(CLI::App& program, invocation& shared) {
           "--only", given->only,
           "Run only exploits whose name contains this text or matches this pattern: --only 'cpp/cache_*'")
       ->allow_extra_args(false);
-  verb->add_option("--set", given->overrides, "Set a fitness setting: --set fitness.compiler=clang++")
-      ->allow_extra_args(false);
+  add_fitness_options(*verb, given->fitness);
   verb->add_option("--write", given->write,
                    "Also write the exploits, as built for this task, to this folder");
   verb->add_flag("--list", given->list,

@@ -12,6 +12,7 @@
 
 #include "src/base/text/counted.hpp"
 #include "src/base/text/format.hpp"
+#include "src/cli/announced_waits.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/warning.hpp"
 #include "src/display/terminal.hpp"
@@ -74,13 +75,15 @@ void bench(const bench_words& words, invocation& shared) {
     return;
   }
   interrupts user;
+  announced_waits waits;
   bench_request request{.evaluate = !words.report,
                         .again = words.again,
                         .graceful_stop = user.graceful_stop(),
                         .immediate_stop = user.immediate_stop(),
                         .told = {},
                         .message = {},
-                        .poll = [&user] { user.poll(); }};
+                        .poll = [&user] { user.poll(); },
+                        .waiting = waits.listener()};
   if (!shared.json && request.evaluate) {
     request.told = progress_of(plan);
     request.message = [](const std::string& text) { fmt::print(stderr, "{}\n", format::printable(text)); };

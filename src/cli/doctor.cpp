@@ -108,13 +108,21 @@ std::vector<machine_fact> look_around() {
   return all;
 }
 
+/// What happens to builds while a candidate is timed, where they have no processor of their own.
+std::string builds_meanwhile(const core_plan& cores) {
+  if (!cores.few) return "";
+  if (cores.shared) return "; builds are paused while a candidate is timed";
+  return fmt::format("; while a candidate is timed, builds have only what is left of CPU {}",
+                     cores.controller);
+}
+
 void print(const std::vector<machine_fact>& all, const core_plan& cores, const ceilings& measured,
            const std::optional<cuda::device_ceilings>& gpu, bool calibrated) {
   fmt::print("device: {}\n", device_name());
   fmt::print("measuring: the controller runs on CPU {}, candidates on CPU {}{}{}\n", cores.controller,
              cores.workers.empty() ? -1 : cores.workers.front(),
              cores.shared ? "; they share one CPU, so that timing is less precise" : "",
-             cores.few ? "; builds are paused while a candidate is timed" : "");
+             builds_meanwhile(cores));
   const std::size_t places = measuring_places(physical_cores(), 1);
   fmt::print("           {}\n",
              places == 1 ? std::string("several runs on this machine measure in turn")
@@ -153,7 +161,7 @@ void print_json(const std::vector<machine_fact>& all, const core_plan& cores, co
   json::object whole{
       {"device", device_name()},
       {"coarse_timing", cores.shared},
-      {"pauses_builds", cores.few},
+      {"pauses_builds", cores.few && cores.shared},
       {"measuring_places", measuring_places(physical_cores(), 1)},
       {"findings", std::move(findings)},
       {"float32_flops_per_s", calibrated ? json::value(measured.float32_flops_per_s) : json::value(nullptr)},

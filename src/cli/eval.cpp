@@ -8,6 +8,7 @@
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/text/format.hpp"
 #include "src/base/text/renamed_file.hpp"
+#include "src/cli/announced_waits.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/fitness_options.hpp"
 #include "src/cli/warning.hpp"
@@ -23,7 +24,7 @@ namespace {
 struct eval_options {
   std::string task;
   std::string program;
-  std::vector<std::string> overrides;
+  fitness_options fitness;
   bool samples = false;
 };
 
@@ -39,14 +40,18 @@ void name_the_users_file(evaluation& result, const program& source, const std::s
 }
 
 void evaluate(const eval_options& given, const invocation& shared) {
-  const registry plugins = builtin_plugins();
+  registry plugins = builtin_plugins();
+  const fitness_choice choice = read_fitness_options(given.fitness, plugins);
   const auto loaded = std::make_shared<const task>(load_task(given.task));
-  const build_context context{.task = loaded, .directory = ".", .plugins = &plugins};
+  const build_context context{.task = loaded, .plugins = &plugins};
   const auto source = std::make_shared<const program>(load_program(given.program));
   for (const auto& each : misspelt_annotations(*source, given.program)) warn(each);
-  evaluation result =
-      fitness_from_options(given.overrides, plugins, context)
-          .evaluate({.program = source, .wanted = evaluation_stage::confirmed, .fresh = true});
+  announced_waits waits;
+  evaluation result = make_fitness(choice, plugins, context)
+                          .evaluate({.program = source,
+                                     .wanted = evaluation_stage::confirmed,
+                                     .fresh = true,
+                                     .waiting = waits.listener()});
   name_the_users_file(result, *source, given.program);
   if (shared.json) {
     fmt::print("{}\n", to_json(result, {.task = loaded->name,
@@ -64,10 +69,7 @@ void add_eval(CLI::App& program, invocation& shared) {
   auto given = std::make_shared<eval_options>();
   verb->add_option("task", given->task, "Task file")->required();
   verb->add_option("program", given->program, "Source file of the candidate")->required();
-  verb->add_option(
-          "--set", given->overrides,
-          "Set a fitness setting: --set fitness.compiler=clang++. Relative paths start in the current folder")
-      ->allow_extra_args(false);
+  add_fitness_options(*verb, given->fitness);
   verb->add_flag("--samples", given->samples, "With --json: also print the raw timing pairs");
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] { evaluate(*given, shared); });

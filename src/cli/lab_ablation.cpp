@@ -9,6 +9,7 @@
 
 #include "src/base/text/counted.hpp"
 #include "src/base/text/format.hpp"
+#include "src/cli/announced_waits.hpp"
 #include "src/display/terminal.hpp"
 #include "src/run/interrupts.hpp"
 
@@ -123,10 +124,12 @@ std::string progress_line(const ablation_variant& variant, const evaluation& e) 
 
 void run_and_print_ablation(const ablation_plan& plan, invocation& shared) {
   interrupts user;
+  announced_waits waits;
   ablation_request request{.graceful_stop = user.graceful_stop(),
                            .immediate_stop = user.immediate_stop(),
                            .told = {},
-                           .poll = [&user] { user.poll(); }};
+                           .poll = [&user] { user.poll(); },
+                           .waiting = waits.listener()};
   if (!shared.json) {
     request.told = [](const ablation_variant& variant, const evaluation& e, std::size_t done,
                       std::size_t all) {

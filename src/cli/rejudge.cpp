@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text/format.hpp"
+#include "src/cli/announced_waits.hpp"
 #include "src/cli/command.hpp"
 #include "src/display/terminal.hpp"
 
@@ -118,6 +119,7 @@ void rejudge(const rejudge_options& given, const invocation& shared) {
   json::array runs;
   std::size_t judged = 0;
   std::size_t fell = 0;
+  announced_waits waits;
   for (const auto& run : given.runs) {
     rejudge_request request{.run = run,
                             .task = given.task,
@@ -126,6 +128,7 @@ void rejudge(const rejudge_options& given, const invocation& shared) {
                             .again = given.again,
                             .trust = given.trust,
                             .overrides = given.overrides};
+    request.waiting = waits.listener();
     if (!shared.json) request.told = print_elite;
     const rejudge_report report = rejudge_run(request);
     judged += report.elites.size();

@@ -71,10 +71,10 @@ void take_forward(serve_options& given) {
 void serve_until_stopped(serve_options& given) {
   take_address(given.listen, given.settings.http);
   take_forward(given);
-  const registry plugins = builtin_plugins();
+  registry plugins = builtin_plugins();
+  const fitness_choice choice = read_fitness_options({.config = {}, .overrides = given.overrides}, plugins);
   const auto make = [&](std::shared_ptr<const task> one) {
-    const build_context context{.task = std::move(one), .directory = ".", .plugins = &plugins};
-    return fitness_from_options(given.overrides, plugins, context);
+    return make_fitness(choice, plugins, {.task = std::move(one), .plugins = &plugins});
   };
   interrupts signals;
   {

@@ -13,8 +13,11 @@
 #include "fitness/cpu/task_check.hpp"
 #include "fitness/torch/check_torch_task.hpp"
 #include "src/base/text/format.hpp"
+#include "src/cli/announced_waits.hpp"
 #include "src/cli/command.hpp"
+#include "src/cli/fitness_options.hpp"
 #include "src/cli/warning.hpp"
+#include "src/plugins/builtin.hpp"
 #include "src/task/misspelt.hpp"
 #include "src/task/task_loader.hpp"
 
@@ -58,6 +61,21 @@ void print_report(const std::string& name, const task_report& report) {
   fmt::print("{}", format::printable(text));
 }
 
+/// Compiler, flags and threads of a config or of `--set`: what a program in C++ needs in order to be built
+/// and run.
+void take_build_settings(const fitness_options& given, const std::shared_ptr<const task>& loaded,
+                         cpu_settings& to) {
+  if (given.config.empty() && given.overrides.empty()) return;
+  registry plugins = builtin_plugins();
+  const fitness_choice choice = read_fitness_options(given, plugins);
+  make_fitness(choice, plugins, {.task = loaded, .plugins = &plugins});  // refuses wrong keys and values
+  settings root(choice.tree);
+  settings section = root.child("fitness");
+  to.compiler = section.text("compiler", {.def = to.compiler});
+  to.flags = section.texts("flags", {}, to.flags);
+  to.threads = static_cast<int>(section.integer("threads", {.def = to.threads}));
+}
+
 }  // namespace
 
 void add_task(CLI::App& program, invocation& shared) {
@@ -76,8 +94,10 @@ void add_task(CLI::App& program, invocation& shared) {
       ->add_option("--device", *device,
                    "Where PyTorch programs run: cpu or cuda (default: cpu); no effect on other tasks")
       ->check(CLI::IsMember({"cpu", "cuda"}));
+  auto fitness = std::make_shared<fitness_options>();
+  add_fitness_options(*check, *fitness);
   add_json_flag(*check, shared);
-  check->callback([path, sandbox, device, &shared] {
+  check->callback([path, sandbox, device, fitness, &shared] {
     const auto loaded = std::make_shared<const task>(load_task(*path));
     cpu_settings settings;
     settings.sandbox = *sandbox == "required" ? sandbox_mode::required
@@ -100,7 +120,9 @@ void add_task(CLI::App& program, invocation& shared) {
               loaded->reference->language,
           {.file = *path, .key = "reference"},
           "test the tolerance of this task with `kevo attack " + *path + "`, which runs on its device");
-    const task_report report = check_task(loaded, settings);
+    take_build_settings(*fitness, loaded, settings);
+    announced_waits waits;
+    const task_report report = check_task(loaded, settings, {}, nullptr, waits.listener());
     (shared.json ? print_report_json : print_report)(loaded->name, report);
     if (!report.ok()) shared.exit_code = exit_code(error_code::input);
   });

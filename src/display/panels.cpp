@@ -213,7 +213,7 @@ block search_block(const display_state& s, const pen& with, std::size_t width) {
   result.push_back(std::move(now));
   if (is_waiting(s.status)) {
     line wait;
-    wait.add("waits       ", tone::faint).add(wait_length(s.status), tone::warning);
+    wait.add("waits       ", tone::faint).add(wait_length(s.status.waits_s), tone::warning);
     wait.add(" for ").add(with.safe(to_string(*s.status.waits_for)));
     result.push_back(wait.fitted(width, with.ellipsis()));
   }

@@ -97,7 +97,7 @@ void plain_display::say_wait(const run_status& now) {
   next_wait_s_ = now.waits_s + every_s_;
   quiet_until_s_ = now.elapsed_s + every_s_;
   say(fmt::format("[{:>7}] waits for {}, {}", format::duration(now.elapsed_s),
-                  format::one_line(to_string(*now.waits_for), !state_.unicode), wait_length(now)));
+                  format::one_line(to_string(*now.waits_for), !state_.unicode), wait_length(now.waits_s)));
 }
 
 void plain_display::say_status() {

@@ -42,9 +42,9 @@ inline bool is_waiting(const run_status& now) {
   return now.waits_for && now.waits_s >= 1;
 }
 
-/// The length of the present wait: "12 s", from two minutes on "3 min".
-inline std::string wait_length(const run_status& now) {
-  const auto seconds = static_cast<long>(now.waits_s);
+/// The length of a wait of `lasted_s` seconds: "12 s", from two minutes on "3 min".
+inline std::string wait_length(double lasted_s) {
+  const auto seconds = static_cast<long>(lasted_s);
   return seconds < 120 ? std::to_string(seconds) + " s" : std::to_string(seconds / 60) + " min";
 }
 

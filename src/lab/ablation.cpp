@@ -159,8 +159,11 @@ class ablation_run {
       }
     }
     try {
-      evaluation made = bench.fitness().evaluate(
-          {.program = variant.source, .wanted = stage, .fresh = true, .stop = request_.immediate_stop});
+      evaluation made = bench.fitness().evaluate({.program = variant.source,
+                                                  .wanted = stage,
+                                                  .fresh = true,
+                                                  .stop = request_.immediate_stop,
+                                                  .waiting = request_.waiting});
       const std::scoped_lock lock(guard_);
       const auto now = std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
       file_.append({.key = key,

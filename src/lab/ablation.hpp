@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include <kevo/evaluate.hpp>
 #include <kevo/evaluate/statistics.hpp>
 #include <kevo/evaluation.hpp>
 #include <kevo/program.hpp>
@@ -100,6 +101,7 @@ struct ablation_request {
   /// are those of finished and of all evaluations.
   std::function<void(const ablation_variant&, const evaluation&, std::size_t done, std::size_t all)> told;
   std::function<void()> poll;  ///< called several times a second on the thread of the caller; may be empty
+  wait_listener waiting{};  ///< told of the processes that evaluations wait for, on any thread; may be empty
 };
 
 /// Checks the full program as any candidate of its task; then evaluates each variant with the full program in

@@ -113,8 +113,9 @@ struct recorded_fitness {
 };
 
 evaluation evaluate(const any_fitness& fitness, std::shared_ptr<const program> source,
-                    evaluation_stage wanted) {
-  return fitness.evaluate({.program = std::move(source), .wanted = wanted, .fresh = true});
+                    evaluation_stage wanted, const wait_listener& waiting) {
+  return fitness.evaluate(
+      {.program = std::move(source), .wanted = wanted, .fresh = true, .waiting = waiting});
 }
 
 std::string now_in_utc() {
@@ -125,8 +126,8 @@ std::string now_in_utc() {
 /// The rules of today, for looking up what was judged under them. Protocol and device are known only to the
 /// fitness function, which tells them with any evaluation: a build is the cheapest one.
 rejudge_rules rules_of(const any_fitness& fitness, const std::shared_ptr<const program>& any,
-                       rejudge_rules made) {
-  const evaluation built = evaluate(fitness, any, evaluation_stage::built);
+                       rejudge_rules made, const wait_listener& waiting) {
+  const evaluation built = evaluate(fitness, any, evaluation_stage::built, waiting);
   made.protocol = built.protocol;
   made.device = built.device;
   return made;
@@ -169,14 +170,15 @@ rejudge_report rejudge_run(const rejudge_request& request) {
       report.elites.push_back(std::move(one));
       continue;
     }
-    if (look_up && rules.protocol.empty()) rules = rules_of(fitness.function, shown.program, rules);
+    if (look_up && rules.protocol.empty())
+      rules = rules_of(fitness.function, shown.program, rules, request.waiting);
     if (auto found = look_up ? file.find(one.program, rules) : std::nullopt) {
       one.now = std::make_shared<const evaluation>(std::move(found->result));
       one.known = true;
       one.verdict = compare(*one.old, *one.now);
     } else {
       one.now = std::make_shared<const evaluation>(
-          evaluate(fitness.function, shown.program, evaluation_stage::confirmed));
+          evaluate(fitness.function, shown.program, evaluation_stage::confirmed, request.waiting));
       one.verdict = compare(*one.old, *one.now);
       rules.protocol = one.now->protocol;
       rules.device = one.now->device;

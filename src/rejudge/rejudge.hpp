@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <kevo/candidate.hpp>
+#include <kevo/evaluate.hpp>
 #include <kevo/evaluation.hpp>
 
 #include "src/rejudge/verdict.hpp"
@@ -47,6 +48,7 @@ struct rejudge_request {
   bool trust = false;
   std::vector<std::string> overrides;               ///< "fitness.key=value", of the recorded config
   std::function<void(const rejudged_elite&)> told;  ///< each one as it is judged; may be empty
+  wait_listener waiting{};  ///< told of the processes that evaluations wait for; may be empty
 };
 
 /// Evaluates by the full protocol in fresh processes and appends each result to RUN/rejudged.sqlite before

@@ -97,6 +97,15 @@ std::string which_device(const evaluation& e) {
   return one == e.context.end() ? "" : fmt::format(" (device {})", format::one_line(one->second));
 }
 
+// With its flags, where the fitness function tells them.
+std::string compiler_of(const evaluation& e) {
+  const auto compiler = e.context.find("compiler");
+  if (compiler == e.context.end()) return {};
+  const auto flags = e.context.find("flags");
+  const bool told = flags != e.context.end() && !flags->second.empty();
+  return format::one_line(compiler->second + (told ? ' ' + flags->second : ""));
+}
+
 }  // namespace
 
 std::string failure_text(const evaluation& e) {
@@ -152,6 +161,7 @@ std::string describe(const evaluation& e, const std::string& task_name) {
           : "";
   text += fmt::format("  took {:.2f} s, of which {:.2f} s measuring{}, on {}{}\n", e.cost.wall_s,
                       e.cost.device_s, waited, e.device.empty() ? "this machine" : e.device, which_device(e));
+  if (const std::string how = compiler_of(e); !how.empty()) text += fmt::format("  compiled with {}\n", how);
   if (const std::string parts = parts_of(e.cost); !parts.empty()) text += "  time: " + parts + '\n';
   return text;
 }

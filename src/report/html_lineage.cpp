@@ -27,6 +27,13 @@ struct lineage_row {
 };
 
 /// A box at (x, y). `ghost`: the candidate has a row of its own.
+// Under the operator: what has changed, or which seed it is.
+std::string origin_of(const report_content& content, const candidate_record& c, std::size_t letters) {
+  if (c.op != seed_operator || !c.summary.empty()) return escape_short(c.summary, letters);
+  const auto file = content.seed_files.find(to_string(c.program));
+  return file == content.seed_files.end() ? "given by the user" : escape_short(file->second, letters);
+}
+
 std::string box(const report_content& content, candidate_id id, double x, double y, double box_width,
                 bool main, bool ghost) {
   const run_history& h = content.history;
@@ -67,9 +74,8 @@ std::string box(const report_content& content, candidate_id id, double x, double
       "class=\"what\">{}</tspan>{}</text>",
       x + box_width - 10, y + 19, figure, sure,
       crown != nullptr ? "<tspan class=\"check\" dx=\"5\">✓</tspan>" : "");
-  svg += fmt::format(
-      "<text class=\"what\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 19, y + 36,
-      c.op == seed_operator && c.summary.empty() ? "given by the user" : escape_short(c.summary, letters));
+  svg += fmt::format("<text class=\"what\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 19, y + 36,
+                     origin_of(content, c, letters));
   std::string parents;
   for (const candidate_id p : c.parents)
     parents += (parents.empty() ? ", from #" : ", #") + std::to_string(p);

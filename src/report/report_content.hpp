@@ -29,6 +29,9 @@ struct report_content {
   std::string started;  ///< local date and time
   std::string config;   ///< the resolved config, YAML
   std::vector<std::string> operator_names;
+  /// Files of seeds as the task calls them, by the content id of the program; empty for runs of older
+  /// versions.
+  std::map<std::string, std::string> seed_files;
 
   run_history history;
   archive_map archive;

@@ -110,6 +110,9 @@ report_content content_of(const journal& run, any_archive empty_archive) {
     const auto it = header.more.find(key);
     return it == header.more.end() ? std::string() : it->second;
   };
+  for (const std::string prefix = "seed_file."; const auto& [key, value] : header.more) {
+    if (key.starts_with(prefix)) content.seed_files[key.substr(prefix.size())] = value;
+  }
   content.task = more("task_name");
   content.device = more("device");
   if (content.task.empty()) content.task = name_in(header.task_json_or_text);

@@ -22,6 +22,8 @@ void candidate_head(writer& out, const report_content& content, const shown_cand
   if (const std::string why = why_undecided(content); champion && !why.empty())
     out.fact("undecided", line(out.safe(why), tone::warning));
   out.fact("operator", line(out.safe(content.operator_name(c.op)), tone::violet));
+  if (const auto file = content.seed_files.find(to_string(c.program)); file != content.seed_files.end())
+    out.fact("seed file", line(out.safe(file->second)));
   if (!c.summary.empty()) out.fact("change", line(out.safe(c.summary)));
   if (!c.dropped.empty()) out.fact("dropped", line(out.safe(c.dropped)));
   if (!c.parents.empty()) out.fact("parents", ids(c.parents));

@@ -85,7 +85,10 @@ std::string waiting_line(const work_left& left, bool cancelled) {
 std::string finishing_line(const work_left& left, double most_s) {
   const std::string what = words(left);
   if (what.empty()) return {};
-  return fmt::format("stopped; waiting for {}, at most {:.0f} s (run.finish)", what, std::ceil(most_s));
+  // After a confirmation, the next candidate that looks better than the champion is confirmed.
+  const char* more = left.confirmations > 0 ? " (more confirmations may follow)" : "";
+  return fmt::format("stopped; waiting for {}{}, at most {:.0f} s (run.finish)", what, more,
+                     std::ceil(most_s));
 }
 
 std::string cut_off_line(const work_left& left) {

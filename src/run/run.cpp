@@ -96,7 +96,7 @@ class console {
       cut_off_ = true;
       return;
     }
-    if (since_s(said_at_) < 1 || words(left) == said_) return;
+    if (since_s(said_at_) < (words(left) == said_ ? say_again_s : 1)) return;
     said_at_ = wall;
     said_ = words(left);
     say_wait(finishing_line(left, std::max(0.0, finish_s_ - since_s(*stopped_at_))));
@@ -104,6 +104,9 @@ class console {
   void say_wait(const std::string& line) {
     if (!line.empty()) display_.waiting(line);
   }
+
+  /// [s] After this time the same is said again, with the time that is left.
+  static constexpr double say_again_s = 10;
 
   interrupts user_;
   any_display display_;
@@ -135,6 +138,15 @@ std::string seeds_of(const task& t) {
   return known.size() > 1 ? text : std::string();
 }
 
+/// The file of each seed by its program, for `kevo show` and the report: programs are called "kernel.cpp" in
+/// a run.
+void name_seeds(session_plan& plan) {
+  for (const auto& seed : plan.parts.task->seeds) {
+    const std::string file = source_file_of(*plan.parts.task, seed);
+    if (!file.empty()) plan.origin.more.try_emplace("seed_file." + to_string(id_of(seed)), file);
+  }
+}
+
 }  // namespace
 
 run_outcome start_run(const run_request& request) {
@@ -144,6 +156,7 @@ run_outcome start_run(const run_request& request) {
                                    request.config_path, options)
                         : load_config(request.config_path, options);
   if (request.evaluator) plan.origin.more["evaluator_words"] = words_of(*request.evaluator);
+  name_seeds(plan);
   console shown(request.display, plan);
   shown.attach(plan);
   if (const auto seeds = seeds_of(*plan.parts.task); !seeds.empty()) plan.hooks.message(seeds);

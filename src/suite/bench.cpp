@@ -225,7 +225,8 @@ class bench_pool {
     return fitness.evaluate({.program = std::make_shared<const program>(source),
                              .wanted = plan_.stage,
                              .fresh = true,
-                             .stop = request_.immediate_stop});
+                             .stop = request_.immediate_stop,
+                             .waiting = request_.waiting});
   }
 
   bench_row row_of(const bench_task& one, const bench_solution& solution, const std::string& key,

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <kevo/evaluate.hpp>
 #include <kevo/evaluation.hpp>
 #include <kevo/program.hpp>
 
@@ -82,6 +83,7 @@ struct bench_request {
   std::function<void(const bench_task&, const bench_solution&)> told;
   std::function<void(const std::string&)> message;
   std::function<void()> poll;  ///< called several times a second on the thread of the caller; may be empty
+  wait_listener waiting{};  ///< told of the processes that evaluations wait for, on any thread; may be empty
 };
 
 /// Evaluates what is missing and returns everything. A task that cannot be loaded, and a failure of the

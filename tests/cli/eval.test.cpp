@@ -3,9 +3,18 @@
 // one processor
 // What `kevo eval` takes: the same sources that a run takes.
 
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
+#include "fitness/machine/core_plan.hpp"
+#include "fitness/machine/cores.hpp"
 #include "tests/support/shell.hpp"
 
 namespace json = boost::json;
@@ -23,7 +32,69 @@ struct eval_project {
   }
 };
 
+/// Exclusive use of all processors, so that any kevo on this machine waits before it measures.
+std::unique_ptr<kevo::measuring_lock> all_processors() {
+  std::vector<int> all;
+  for (const auto& core : kevo::physical_cores()) all.insert(all.end(), core.begin(), core.end());
+  std::sort(all.begin(), all.end());
+  return std::make_unique<kevo::measuring_lock>(all);
+}
+
 }  // namespace
+
+TEST_CASE("a command that waits for another process that measures says for which one, and for how long") {
+  const eval_project own;
+  const std::string line = "kevo: waits for process " + std::to_string(::getpid()) + " (";
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"eval", "own/task.yaml", "own/seed.cpp", "--set",
+                                 "fitness.timing={full: 0.1}"},
+        std::vector<std::string>{"task", "check", "own/task.yaml"}}) {
+    auto held = all_processors();
+    shell::running user(shell::kevo(words), own.folder.string());
+    const auto start = std::chrono::steady_clock::now();
+    while (user.err_so_far().find('\n') == std::string::npos &&
+           std::chrono::steady_clock::now() - start < std::chrono::seconds(60))
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    held.reset();
+    const auto ended = user.wait();
+    CHECK_MESSAGE(ended.code == 0, ended.err);
+    CHECK_MESSAGE(ended.err.starts_with(line), ended.err);
+    CHECK_MESSAGE(ended.err.find("), 1 s\n") != std::string::npos, ended.err);
+  }
+}
+
+TEST_CASE("with --config a program is built and measured as in the runs of the config") {
+  const eval_project own;
+  const auto flags = [&](const std::vector<std::string>& more) {
+    const auto ended = own.eval("own/seed.cpp", more);
+    REQUIRE_MESSAGE(ended.code == 0, ended.err);
+    return std::string(json::parse(ended.out).at("context").at("flags").as_string());
+  };
+  CHECK(flags({}) == "-O3 -march=native");
+  CHECK(flags({"--config", "own/config.yaml"}) == "-O2 -march=native");
+  CHECK(flags({"--config", "own/config.yaml", "--set", "fitness.flags=[-O1]"}) == "-O1");
+  const auto absent = own.eval("own/seed.cpp", {"--config", "absent.yaml"});
+  CHECK(absent.code == 2);
+  CHECK(json::parse(absent.out).at("error").at("file").as_string() == "absent.yaml");
+}
+
+TEST_CASE("seeds of equal file names are told apart by their folders, at the start of a run and afterwards") {
+  const eval_project own;
+  const std::string seed = shell::read_file(own.folder / "own/seed.cpp");
+  shell::write_file(own.folder / "own/other/seed.cpp", seed + "// another text\n");
+  std::string task = shell::read_file(own.folder / "own/task.yaml");
+  const std::string seeds = "seeds: [seed.cpp]";
+  REQUIRE(task.find(seeds) != std::string::npos);
+  shell::write_file(own.folder / "own/task.yaml",
+                    task.replace(task.find(seeds), seeds.size(), "seeds: [seed.cpp, other/seed.cpp]"));
+  const auto run =
+      shell::run(shell::kevo({"run", "own/config.yaml", "--plain", "--set", "run.output=two", "--set",
+                              "stop={evaluations: 2}", "--set", "fitness.timing={short: 0.1, full: 0.1}"}),
+                 own.folder.string());
+  CHECK_MESSAGE(run.out.find("seeds: #0 seed.cpp, #1 other/seed.cpp") != std::string::npos, run.out, run.err);
+  const auto shown = shell::run(shell::kevo({"show", "two", "1"}), own.folder.string());
+  CHECK_MESSAGE(shown.out.find("other/seed.cpp") != std::string::npos, shown.out);
+}
 
 TEST_CASE("a wrong annotation is refused with file, line and column, as a run refuses it") {
   const eval_project own;

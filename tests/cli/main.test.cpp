@@ -1,7 +1,10 @@
 // The command line itself: words that are no verbs, and the version.
 
+#include <optional>
+#include <sched.h>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
@@ -95,4 +98,40 @@ TEST_CASE("--help and the manual page name every exit code") {
   REQUIRE(status != std::string::npos);
   for (const char* code : {"0", "1", "2", "3", "130"})
     CHECK_MESSAGE(page.find(std::string(".TP\n") + code + "\n", status) != std::string::npos, code);
+}
+
+namespace {
+
+/// Runs `kevo doctor --json` and `kevo doctor` with only `count` of the processors; nothing if there are
+/// fewer.
+std::optional<std::pair<std::string, std::string>> doctor_on(int count) {
+  cpu_set_t before;
+  CPU_ZERO(&before);
+  REQUIRE(::sched_getaffinity(0, sizeof before, &before) == 0);
+  if (CPU_COUNT(&before) < count) return std::nullopt;
+  cpu_set_t few;
+  CPU_ZERO(&few);
+  for (int cpu = 0; CPU_COUNT(&few) < count; ++cpu) {
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &few);
+  }
+  REQUIRE(::sched_setaffinity(0, sizeof few, &few) == 0);
+  std::pair<std::string, std::string> said{kevo_ended({"doctor", "--json"}).out, kevo_ended({"doctor"}).out};
+  CHECK(::sched_setaffinity(0, sizeof before, &before) == 0);
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE("kevo doctor says what builds do while a candidate is timed: stand still on one processor only") {
+  const std::string paused = "; builds are paused while a candidate is timed";
+  const auto one = doctor_on(1);
+  REQUIRE(one);
+  CHECK(boost::json::parse(one->first).at("pauses_builds").as_bool());
+  CHECK_MESSAGE(one->second.find(paused) != std::string::npos, one->second);
+  if (const auto two = doctor_on(2)) {
+    CHECK_FALSE(boost::json::parse(two->first).at("pauses_builds").as_bool());
+    CHECK_MESSAGE(two->second.find(paused) == std::string::npos, two->second);
+    CHECK_MESSAGE(two->second.find("builds have only what is left of CPU ") != std::string::npos,
+                  two->second);
+  }
 }

@@ -37,3 +37,26 @@ TEST_CASE("a task whose reference is neither in C++ nor in Python is told which 
       ended.err);
   CHECK_MESSAGE(ended.err.find("kevo attack " + path) != std::string::npos, ended.err);
 }
+
+TEST_CASE("a task whose programs need flags is checked with those of its config") {
+  const shell::scratch folder;
+  const auto kevo = [&](std::vector<std::string> words) {
+    return shell::run(shell::kevo(std::move(words)), folder.string());
+  };
+  REQUIRE(kevo({"init", "own", "--template", "openmp"}).code == 0);
+  const std::string seed = shell::read_file(folder / "own/seed.cpp");
+  shell::write_file(
+      folder / "own/seed.cpp",
+      seed +
+          "\n#include <omp.h>\nextern \"C\" int threads_now() { return omp_get_max_threads(); }\n"
+          "const int at_start = threads_now();\n");
+  const auto without = kevo({"task", "check", "own/task.yaml"});
+  CHECK(without.code == 2);
+  CHECK_MESSAGE(without.out.find("a baseline cannot be loaded. If it needs flags") != std::string::npos,
+                without.out);
+  const auto with = kevo({"task", "check", "own/task.yaml", "--config", "own/config.yaml"});
+  CHECK_MESSAGE(with.code == 0, with.out, with.err);
+  const auto misspelt = kevo({"task", "check", "own/task.yaml", "--set", "fitness.flgas=[-O2]"});
+  CHECK(misspelt.code == 2);
+  CHECK_MESSAGE(misspelt.err.find("flgas") != std::string::npos, misspelt.err);
+}

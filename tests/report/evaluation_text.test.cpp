@@ -28,6 +28,15 @@ TEST_CASE("an evaluation says what it leaves undecided, and that it is the basel
   CHECK(kevo::describe(e, "matmul").find("undecided") == std::string::npos);
 }
 
+TEST_CASE("an evaluation says with which flags the program was compiled, because they decide its speed") {
+  kevo::evaluation e;
+  CHECK(kevo::describe(e, "matmul").find("compiled with") == std::string::npos);
+  e.context = {{"compiler", "g++"}, {"flags", "-O2 -march=native"}};
+  CHECK(kevo::describe(e, "matmul").find("\n  compiled with g++ -O2 -march=native\n") != std::string::npos);
+  e.context = {{"compiler", "NVRTC 13.0"}, {"flags", ""}};
+  CHECK(kevo::describe(e, "matmul").find("\n  compiled with NVRTC 13.0\n") != std::string::npos);
+}
+
 TEST_CASE("the wait for other processes is told with what an evaluation took, if there was one") {
   kevo::evaluation e;
   e.cost = {.wall_s = 13, .device_s = 1.5};

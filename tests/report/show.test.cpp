@@ -86,6 +86,20 @@ TEST_CASE("a candidate in words: where it came from and what became of it") {
   CHECK(printable(kevo::candidate_text(content, hostile, style)));
 }
 
+TEST_CASE("a seed is shown with the file that the task calls it, where the run has noted it") {
+  const auto r = synthetic::make(200);
+  auto content = shown_content(r);
+  const kevo::show_style style{.unicode = false, .color = false, .limit = 20};
+  const kevo::candidate_id seed = 0;
+  CHECK(kevo::candidate_text(content, candidate_of(content, r, seed), style).find("seed file") ==
+        std::string::npos);
+  content.seed_files[kevo::to_string(content.history.candidates()[seed].program)] = "b/seed.cpp";
+  const auto text = kevo::candidate_text(content, candidate_of(content, r, seed), style);
+  const auto line = text.find("seed file");
+  REQUIRE(line != std::string::npos);
+  CHECK(text.substr(line, text.find('\n', line) - line).find("b/seed.cpp") != std::string::npos);
+}
+
 TEST_CASE("the same as JSON, with null for what does not exist") {
   const auto r = synthetic::make(120);
   const auto content = shown_content(r);

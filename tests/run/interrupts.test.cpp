@@ -29,8 +29,12 @@ TEST_CASE("what is waited for is counted, and the next Ctrl-C is explained") {
 }
 
 TEST_CASE("after a stop rule it is said what is waited for, how long at most, and what was cancelled") {
-  CHECK(kevo::finishing_line({.evaluations = 1, .confirmations = 2}, 118.2) ==
-        "stopped; waiting for 1 evaluation and 2 confirmations, at most 119 s (run.finish)");
+  CHECK(
+      kevo::finishing_line({.evaluations = 1, .confirmations = 2}, 118.2) ==
+      "stopped; waiting for 1 evaluation and 2 confirmations (more confirmations may follow), at most 119 s "
+      "(run.finish)");
+  CHECK(kevo::finishing_line({.evaluations = 1}, 3) ==
+        "stopped; waiting for 1 evaluation, at most 3 s (run.finish)");
   CHECK(kevo::finishing_line({}, 10).empty());
   CHECK(kevo::cut_off_line({.confirmations = 1}) ==
         "the time for finishing (run.finish) is over: cancelled 1 confirmation; `kevo resume` "

@@ -75,6 +75,7 @@ class running {
   }
   void signal(int number) const { ::kill(pid_, number); }
   std::string out_so_far() const { return read_file(out_); }
+  std::string err_so_far() const { return read_file(err_); }
   result wait() {
     int status = 0;
     ::waitpid(pid_, &status, 0);
