@@ -1,6 +1,9 @@
 # With which contents the function of a suite can be called, and what it gives. Part of the script of suite_calls.py.
 
 
+BEYOND = "it reads beyond its inputs, and its result depends on what lies there"
+UNWRITTEN = "it does not write all of its result, and what is left of it depends on what the memory contained before"
+
 # How an input is drawn where its own contents do not say it, or where the function does not take all of them.
 TREATMENTS = ("", "positive", "share", "inside", "dominant", "definite")
 
@@ -138,14 +141,15 @@ class probing:
         return [content(self.torch, one, shape, variety, generator) for one, shape in zip(self.drawn(), shapes)]
 
     # What a call gives for these contents; None, with the reason in `failure`, if it fails.
-    def results(self, values, around=7.0, seed=1, wide=False):
+    def results(self, values, around=7.0, seed=1, wide=False, fresh=True):
         torch = self.torch
         if wide:
             values = [one.double() if one.is_floating_point() else one for one in values]
         values = [placed(torch, one, around) for one in values]
         before = torch.get_default_dtype()
         torch.manual_seed(seed)
-        guarded_memory.around = around > 0
+        guarded_memory.around, guarded_memory.fresh, guarded_memory.reads = around > 0, fresh, False
+        begin = time.process_time()
         try:
             with within(self.seconds), torch.no_grad():
                 if wide:
@@ -163,7 +167,26 @@ class probing:
             self.failure = f"{type(error).__name__}: {str(error)[:160]}"
         finally:
             torch.set_default_dtype(before)
+            guarded_memory.fresh = True
+            self.cost = time.process_time() - begin
         return None
+
+    # Why two calls with the same inputs give different results; empty if they do not.
+    def difference(self, values, found):
+        if self.is_like(found, self.results(values, around=-3.0, seed=2, fresh=False)) is not False:
+            return ""
+        if self.is_like(found, self.results(values, seed=2)) is False:
+            return "two calls with the same inputs give different results: it draws random numbers"
+        if self.is_like(found, self.results(values, around=-3.0)) is False:
+            return BEYOND
+        return UNWRITTEN
+
+    # None if the other call failed.
+    def is_like(self, found, other):
+        if other is None:
+            return None
+        return len(found) == len(other) and all(one.shape == two.shape and self.torch.allclose(one.double(), two.double(), 1e-3, 1e-3, equal_nan=True)
+                                                for one, two in zip(found, other))
 
     def is_finite(self, found):
         torch = self.torch
@@ -189,14 +212,10 @@ class probing:
                 self.failure = "the shape of its result depends on the contents of the inputs"
                 return None
             if shapes is None:
-                again = self.results(values, around=-3.0, seed=2)
-                if again is None:
+                self.failure = ""
+                self.failure = self.difference(values, found) or self.failure
+                if self.failure:
                     return None
-                for one, other in zip(found, again):
-                    if not torch.allclose(one.double(), other.double(), 1e-3, 1e-3, equal_nan=True):
-                        self.failure = ("two calls with the same inputs give different results: it draws random numbers, reads beyond its "
-                                        "inputs, or does not write all of its result")
-                        return None
                 plain = found
             shapes = mine
         return plain
@@ -288,7 +307,7 @@ def fit(torch, function, case, seconds, constants_first, end):
         for one in case.inputs:
             one["keep"] = None if bool(torch.isfinite(one["value"].double()).all()) else one["keep"]
     if not probe.drawn():
-        raise unfit_case("it has no input that could be drawn")
+        raise unfit_case("it has no tensor among its arguments whose elements could be drawn")
     first, uneven = "", None
     for whole_kept in (False, True):
         if whole_kept:
@@ -312,9 +331,11 @@ def fit(torch, function, case, seconds, constants_first, end):
                 return probe, found
             if "takes more than" in probe.failure and is_triton():
                 return probe, untested(probe)
-            if any(text in probe.failure for text in ("takes more than", "random numbers", "depends on")):
+            if any(text in probe.failure for text in ("takes more than", "random numbers", "the shape of its result", UNWRITTEN)):
                 raise unfit_case(probe.failure)
             first = first or probe.failure
+            if probe.failure == BEYOND or "outside of its tensors" in probe.failure:
+                break  # real numbers are no addresses
             if time.process_time() > end:
                 break
         if time.process_time() > end:
@@ -357,10 +378,9 @@ def other_sizes(torch, probe, wanted, end):
         found = probe.results(values)
         if found is None or not probe.is_finite(found) or any(0 in one.shape for one in found):
             return None
-        again = probe.results(values, around=-3.0, seed=2)
-        if again is None or not all(torch.allclose(one.double(), other.double(), 1e-3, 1e-3) for one, other in zip(found, again)):
+        if not probe.is_like(found, probe.results(values, around=-3.0, seed=2, fresh=False)):
             return None
-        return shapes, found
+        return shapes, found, probe.cost
 
     moves = []
     for extent, places in groups.items():
