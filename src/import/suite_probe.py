@@ -224,6 +224,7 @@ class probing:
     def error_of_types(self):
         values = self.contents("plain", 5)
         narrow, wide = self.results(values), self.results(values, wide=True)
+        self.fails_wide = narrow is not None and wide is None and "takes more than" not in self.failure
         if narrow is None or wide is None or [one.shape for one in narrow] != [one.shape for one in wide]:
             return None
         worst = 0.0
@@ -232,6 +233,12 @@ class probing:
                 spread = max(spread_of(self.torch, other), 1e-30)
                 worst = max(worst, float((one.double() - other.double()).abs().nan_to_num(math.inf).max()) / spread)
         return worst
+
+
+# Whether the function gives something else in float64, or fails with it.
+def is_other_in_float64(probe):
+    worst = probe.error_of_types()
+    return probe.fails_wide or (worst is not None and worst > 0.05)
 
 
 # Tensors that the function writes to.

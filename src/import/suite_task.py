@@ -236,12 +236,6 @@ def measured(torch, kept_ones):
     return made
 
 
-# The reference with new tensors that are zero, so that what a function does not write is defined.
-def zeroed(text):
-    text = re.sub(r"\btorch\.empty(_like)?(?=\s*\()", r"torch.zeros\1", text)
-    return re.sub(r"\.new_empty(?=\s*\()", ".new_zeros", text)
-
-
 def describe(torch, stub, seconds):
     facts = json.loads(text_of("kevo_suite.json"))
     kevo_process.pretend_a_device(torch)
@@ -255,13 +249,15 @@ def describe(torch, stub, seconds):
         kevo_process.pretend_tuning()
     watch_calls(torch, triton)
     draws = drawing(torch)
-    given = text_of("kevo_suite_reference.py")
+    given = adapted(text_of("kevo_suite_reference.py"))
     changed = zeroed(given)
     tries = [(given, False), (changed, True)] if changed != given else []
     for text, last in [*tries, (given, True)]:
         know_text("kevo_suite_reference.py", text)
         try:
-            return {**described_suite(torch, facts, triton, draws, last), "reference": "" if text == given else text}
+            said = described_suite(torch, facts, triton, draws, last)
+            said.update(reference=text + said.pop("added"), zeroed=text != given)
+            return said
         except unwritten_result:
             pass
         except unfit:
@@ -324,7 +320,7 @@ def described_suite(torch, facts, triton, draws, last):
     if not found:
         raise unfit("; ".join(left_out) + (f"; {failure}" if failure else ""))
     untested = found[0].case.untested
-    narrow = not untested and any((worst := one.probe.error_of_types()) is not None and worst > 0.05 for one in found[:4])
+    narrow = not untested and any(is_other_in_float64(one.probe) for one in found[:4])
     visible, made, hidden = chosen(torch, found, end)
     said, left = assembled(torch, entry, visible, made, hidden)
     if left:
@@ -335,5 +331,5 @@ def described_suite(torch, facts, triton, draws, last):
                 left_out=left_out, failure=failure, untested=untested, sizes=sum(one in made for one in kept_ones), pretended=bool(triton),
                 treatments=sorted({one.case.treatment for one in kept_ones} - {""}),
                 kept=sorted({value["name"] for one in kept_ones for value in one.case.inputs if value["keep"] is not None}),
-                gradients=".backward(" in test, costs=[one.cost for one in kept_ones])
+                gradients=".backward(" in test, added=module.kevo_added, costs=[one.cost for one in kept_ones])
     return said

@@ -169,7 +169,21 @@ TEST_CASE("tritonbench: a reference in Triton is executed by the interpreter") {
         outcome::valid);
   CHECK(judged(left, "def left_columns(x):\n    return 2 * x\n") == outcome::incorrect);
   CHECK(named(*all, "draws_by_offset").problem.find("random numbers") != std::string::npos);
-  CHECK(named(*all, "kernel_alone").problem.find("starts the Triton kernel itself") != std::string::npos);
+  // A kernel and a module that the test uses itself: functions are added that do.
+  const auto alone = task_named(*all, "kernel_alone");
+  CHECK(alone.reference->entry == "launch_copy_kernel");
+  CHECK(judged(alone, "def launch_copy_kernel(grid, x, y, BLOCK):\n    y.copy_(x)\n") == outcome::valid);
+  CHECK(judged(alone, "def launch_copy_kernel(grid, x, y, BLOCK):\n    y.copy_(x + 1)\n") ==
+        outcome::incorrect);
+  const auto scaled = task_named(*all, "scaled_rows");
+  CHECK(scaled.reference->entry == "call_ScaledRows");
+  CHECK(judged(scaled, "def call_ScaledRows(made_of, options, x):\n    return x * made_of[0]\n") ==
+        outcome::valid);
+  CHECK(judged(scaled, "def call_ScaledRows(made_of, options, x):\n    return x\n") == outcome::incorrect);
+  // The test defines the function once more, and the reference imports what Triton has no more.
+  const auto again = task_named(*all, "defined_again");
+  CHECK(has_note(named(*all, "defined_again"), "not quite that of the suite"));
+  CHECK(judged(again, "def defined_again(x):\n    return 3 * x\n") == outcome::valid);
 }
 
 TEST_CASE("tritonbench: a kernel whose programs wait for each other ends, and the import says so") {
