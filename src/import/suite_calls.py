@@ -162,8 +162,8 @@ def method_entries(space, test):
 # Names that stand for such a function: "attention = _attention.apply".
 def aliases(torch, space, test):
     functions = [name for name, value in space.items() if callable(value) and not isinstance(value, type)]
-    return [name for name in functions if re.search(rf"(?<!\w){name}\s*\(", test) and getattr(space[name], "__module__", None) in (None, "kevo_suite")
-            and not name.startswith("_")]
+    return [name for name in functions if re.search(rf"(?<!\w){name}\s*\(", test) and not name.startswith("_")
+            and getattr(space[name], "__module__", None) in (None, "kevo_suite")]
 
 
 # What a candidate may replace, the best first.

@@ -1,6 +1,7 @@
 # What the importer changes in a reference, or adds to it, so that it can be a task. Part of the script of suite_calls.py.
 
-NO_PRUNING = '''# kevo import: current versions of Triton have no triton.ops. These functions only chose which configurations are tried; here all are.
+NO_PRUNING = '''# kevo import: current versions of Triton have no triton.ops. These functions only chose which configurations
+# are tried; here all are.
 def early_config_prune(configs, *args, **kwargs):
     return configs
 
@@ -83,8 +84,8 @@ class made_module:
         return self
 
 
-# Adds a function to the module that starts the kernel `name`, or calls the class `name`, where the test does so itself. In the test, its name
-# stands for `module.kevo_in_test`.
+# Adds a function to the module that starts the kernel `name`, or calls the class `name`, where the test does so itself. What stands for
+# `name` in the test is in `module.kevo_in_test`.
 def add_function(module, name):
     kernel = is_kernel(getattr(module, name))
     module.kevo_added = (LAUNCH if kernel else CALL).format(name)

@@ -2,6 +2,7 @@
 
 
 BEYOND = "it reads beyond its inputs, and its result depends on what lies there"
+NOT_FINITE = "its result contains NaN or infinity"
 UNWRITTEN = "it does not write all of its result, and what is left of it depends on what the memory contained before"
 
 # How an input is drawn where its own contents do not say it, or where the function does not take all of them.
@@ -185,14 +186,15 @@ class probing:
     def is_like(self, found, other):
         if other is None:
             return None
-        return len(found) == len(other) and all(one.shape == two.shape and self.torch.allclose(one.double(), two.double(), 1e-3, 1e-3, equal_nan=True)
+        close = functools.partial(self.torch.allclose, rtol=1e-3, atol=1e-3, equal_nan=True)
+        return len(found) == len(other) and all(one.shape == two.shape and close(one.double(), two.double())
                                                 for one, two in zip(found, other))
 
     def is_finite(self, found):
         torch = self.torch
         for one in found:
             if one.is_floating_point() and not bool((torch.isfinite(one) | (one == -math.inf)).all()):
-                self.failure = "its result contains NaN or infinity"
+                self.failure = NOT_FINITE
                 return False
         return True
 
@@ -233,6 +235,14 @@ class probing:
                 spread = max(spread_of(self.torch, other), 1e-30)
                 worst = max(worst, float((one.double() - other.double()).abs().nan_to_num(math.inf).max()) / spread)
         return worst
+
+
+# Whether the result is not finite with the inputs of the test either.
+def is_never_finite(probe):
+    found = probe.results([one["value"] for one in probe.drawn()])
+    never = found is not None and not probe.is_finite(found)
+    probe.failure = NOT_FINITE
+    return never
 
 
 # Whether the function gives something else in float64, or fails with it.
@@ -340,6 +350,8 @@ def fit(torch, function, case, seconds, constants_first, end):
                 return probe, untested(probe)
             if any(text in probe.failure for text in ("takes more than", "random numbers", "the shape of its result", UNWRITTEN)):
                 raise unfit_case(probe.failure)
+            if first == "" and probe.failure == NOT_FINITE and is_never_finite(probe):
+                raise unfit_case("its result contains NaN or infinity, with the inputs of its test, too")
             first = first or probe.failure
             if probe.failure == BEYOND or "outside of its tensors" in probe.failure:
                 break  # real numbers are no addresses

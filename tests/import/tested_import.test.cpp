@@ -169,6 +169,11 @@ TEST_CASE("tritonbench: a reference in Triton is executed by the interpreter") {
         outcome::valid);
   CHECK(judged(left, "def left_columns(x):\n    return 2 * x\n") == outcome::incorrect);
   CHECK(named(*all, "draws_by_offset").problem.find("random numbers") != std::string::npos);
+  CHECK(named(*all, "roots_of_negatives").problem.find("with the inputs of its test, too") !=
+        std::string::npos);
+  // A function that fails in float64 is compared in float32.
+  CHECK(judged(task_named(*all, "in_float32_only"), "def in_float32_only(x):\n    return x / 2\n") ==
+        outcome::valid);
   // A kernel and a module that the test uses itself: functions are added that do.
   const auto alone = task_named(*all, "kernel_alone");
   CHECK(alone.reference->entry == "launch_copy_kernel");
