@@ -159,11 +159,16 @@ def method_entries(space, test):
     return found
 
 
+# Whether the first part of the file defines it; of a method, its class.
+def is_own(value):
+    return (getattr(value, "__module__", None) in (None, "kevo_suite")
+            or getattr(getattr(value, "__self__", None), "__module__", None) == "kevo_suite")
+
+
 # Names that stand for such a function: "attention = _attention.apply".
 def aliases(torch, space, test):
     functions = [name for name, value in space.items() if callable(value) and not isinstance(value, type)]
-    return [name for name in functions if re.search(rf"(?<!\w){name}\s*\(", test) and not name.startswith("_")
-            and getattr(space[name], "__module__", None) in (None, "kevo_suite")]
+    return [name for name in functions if re.search(rf"(?<!\w){name}\s*\(", test) and not name.startswith("_") and is_own(space[name])]
 
 
 # What a candidate may replace, the best first.

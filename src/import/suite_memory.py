@@ -5,7 +5,8 @@
 class guarded_memory:
     around = True  # what lies beyond a tensor: one of two values, so that a function that uses it gives two results
     fresh = True   # the same for what a new tensor contains before anything is written to it (torch.empty)
-    reads = False  # whether a kernel has read beyond its tensors
+    reads = False  # whether a kernel has read beyond its tensors in this call
+    strays = False  # or in any call
 
     def __init__(self, torch, numpy):
         self.torch, self.numpy = torch, numpy
@@ -96,7 +97,7 @@ def guard_memory(torch):
         used, wrong = wrong_of(pointers, mask)
         if not wrong.any():
             return load(self, pointers, mask, *rest)
-        guarded_memory.reads = True
+        guarded_memory.reads = guarded_memory.strays = True
         found = load(self, pointers, interpreter.TensorHandle(used & ~wrong, interpreter.tl.int1), *rest)
         value = beyond(numpy, pointers.get_element_ty(), found.data.dtype, guarded_memory.around)
         found.data = numpy.where(wrong, numpy.array(value, dtype=found.data.dtype), found.data)

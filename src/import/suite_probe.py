@@ -239,10 +239,10 @@ class probing:
 
 # Whether the result is not finite with the inputs of the test either.
 def is_never_finite(probe):
+    for one in probe.drawn():
+        one["treat"] = ""
     found = probe.results([one["value"] for one in probe.drawn()])
-    never = found is not None and not probe.is_finite(found)
-    probe.failure = NOT_FINITE
-    return never
+    return found is not None and not probe.is_finite(found)
 
 
 # Whether the function gives something else in float64, or fails with it.
@@ -350,8 +350,6 @@ def fit(torch, function, case, seconds, constants_first, end):
                 return probe, untested(probe)
             if any(text in probe.failure for text in ("takes more than", "random numbers", "the shape of its result", UNWRITTEN)):
                 raise unfit_case(probe.failure)
-            if first == "" and probe.failure == NOT_FINITE and is_never_finite(probe):
-                raise unfit_case("its result contains NaN or infinity, with the inputs of its test, too")
             first = first or probe.failure
             if probe.failure == BEYOND or "outside of its tensors" in probe.failure:
                 break  # real numbers are no addresses
@@ -360,7 +358,7 @@ def fit(torch, function, case, seconds, constants_first, end):
         if time.process_time() > end:
             break
     if uneven is None:
-        raise unfit_case(first)
+        raise unfit_case(first + (", with the inputs of its test, too" if first == NOT_FINITE and is_never_finite(probe) else ""))
     for one, before in zip(case.inputs, uneven):
         one.update(before)
     case.treatment = ""

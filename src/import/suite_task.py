@@ -283,6 +283,7 @@ def described_suite(torch, facts, triton, draws, last):
     else:
         raise unfit(failure or f"its test does not call {entry}")
     end = max(end, time.process_time() + seconds / 2)
+    guarded_memory.strays = False
     left_out, found, seen = {}, [], set()
 
     def leave(reason):
@@ -331,5 +332,6 @@ def described_suite(torch, facts, triton, draws, last):
                 left_out=left_out, failure=failure, untested=untested, sizes=sum(one in made for one in kept_ones), pretended=bool(triton),
                 treatments=sorted({one.case.treatment for one in kept_ones} - {""}),
                 kept=sorted({value["name"] for one in kept_ones for value in one.case.inputs if value["keep"] is not None}),
-                gradients=".backward(" in test, added=module.kevo_added, costs=[one.cost for one in kept_ones])
+                gradients=".backward(" in test, added=module.kevo_added, strays=guarded_memory.strays,
+                costs=[one.cost for one in kept_ones])
     return said

@@ -234,6 +234,8 @@ void test_runner::complete(const tested_file& file, const settings_node& draft, 
     attempt tried{1, narrow};
     write(tried);
     made.workloads = load_task(task_file).workloads.size();
+    if (said.at("strays").as_bool())
+      made.notes.emplace_back("with some inputs, the kernel reads memory outside of its tensors");
     const std::string untested = text_of(said.at("untested"));
     if (how_.check && (untested.empty() || how_.device != "cpu"))
       test_tolerance(task_file, contract, tried, write, json::value_to<std::vector<double>>(said.at("costs")),

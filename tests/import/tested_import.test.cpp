@@ -142,6 +142,10 @@ TEST_CASE("tritonbench: a reference in Triton is executed by the interpreter") {
   const auto twice = task_named(*all, "twice");
   CHECK(twice.reference->entry == "Twice.apply");
   CHECK(judged(twice, "def run(x):\n    return 2 * x\n") == outcome::valid);
+  // A name for such a method.
+  const auto thrice = task_named(*all, "thrice");
+  CHECK(thrice.reference->entry == "times_three");
+  CHECK(judged(thrice, "def times_three(x):\n    return 3 * x\n") == outcome::valid);
   // A number as a kernel's argument, a function of CUDA's library, and tensors as torch.compile's output
   // makes them.
   const auto power = task_named(*all, "power_of_rows");
