@@ -2,6 +2,7 @@
 
 
 BEYOND = "it reads beyond its inputs, and its result depends on what lies there"
+RANDOM = "two calls with the same inputs give different results: it draws random numbers"
 NOT_FINITE = "its result contains NaN or infinity"
 UNWRITTEN = "it does not write all of its result, and what is left of it depends on what the memory contained before"
 
@@ -115,8 +116,12 @@ def described(case, given):
     return {key: described(case, value) for key, value in given.items()}
 
 
+def can_be_kept(value):
+    return value.numel() * value.element_size() <= MOST_CONSTANT_BYTES
+
+
 def kept(torch, value):
-    if value.numel() * value.element_size() > MOST_CONSTANT_BYTES:
+    if not can_be_kept(value):
         raise unfit_case("its indices or masks take more than 1 MiB")
     data = bytes(value.flatten().contiguous().view(torch.uint8).tolist())
     return {"dtype": str(value.dtype)[6:], "shape": list(value.shape), "base64": base64.b64encode(data).decode()}
@@ -177,7 +182,8 @@ class probing:
         if self.is_like(found, self.results(values, around=-3.0, seed=2, fresh=False)) is not False:
             return ""
         if self.is_like(found, self.results(values, seed=2)) is False:
-            return "two calls with the same inputs give different results: it draws random numbers"
+            # What lies beyond an input may be another tensor, whose elements change from call to call.
+            return BEYOND if guarded_memory.reads else RANDOM
         if self.is_like(found, self.results(values, around=-3.0)) is False:
             return BEYOND
         return UNWRITTEN
@@ -268,6 +274,8 @@ def note_written(torch, probe):
     try:
         with within(probe.seconds), torch.no_grad():
             watched(torch, probe.function, [call], [{"name": one["name"]} for one in probe.drawn()], []).run(0, given)
+    except out_of_time:
+        pass  # what it has written until then is known
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
@@ -281,6 +289,7 @@ def note_written(torch, probe):
 # What a call gives that Triton's interpreter does not finish: shapes and types alone.
 def untested(probe):
     probe.case.untested, why = probe.failure, probe.failure
+    note_written(probe.torch, probe)
     with without_kernels():
         found = probe.results(probe.contents("plain", 0))
     if not found:
@@ -318,7 +327,7 @@ def fit(torch, function, case, seconds, constants_first, end):
     reals = [one for one in case.inputs if one["value"].is_floating_point()]
     for one in case.inputs:
         whole = not one["value"].is_floating_point()
-        if is_structured(torch, one) or (constants_first and whole and not one["known"]):
+        if is_structured(torch, one) or (constants_first and whole and not one["known"] and can_be_kept(one["value"])):
             one["keep"] = kept(torch, one["value"])
     if not probe.drawn():
         for one in case.inputs:
@@ -328,7 +337,7 @@ def fit(torch, function, case, seconds, constants_first, end):
     first, uneven = "", None
     for whole_kept in (False, True):
         if whole_kept:
-            loose = [one for one in case.inputs if one["keep"] is None and not one["value"].is_floating_point()]
+            loose = [one for one in case.inputs if one["keep"] is None and not one["value"].is_floating_point() and can_be_kept(one["value"])]
             if not loose or not [one for one in reals if one["keep"] is None]:
                 break
             for one in loose:
@@ -393,7 +402,7 @@ def other_sizes(torch, probe, wanted, end):
         shapes = shapes_with(moves)
         values = probe.contents("plain", 4, shapes)
         found = probe.results(values)
-        if found is None or not probe.is_finite(found) or any(0 in one.shape for one in found):
+        if found is None or guarded_memory.reads or not probe.is_finite(found) or any(0 in one.shape for one in found):
             return None
         if not probe.is_like(found, probe.results(values, around=-3.0, seed=2, fresh=False)):
             return None
