@@ -66,7 +66,10 @@ std::vector<place> places_of(const python_wish& wish, const std::string& configu
   return places;
 }
 
-std::optional<python_tools> ask(const python_wish& wish, const place& where) {
+constexpr double longest_answer_s = 120;  // on a machine that is busy with other work
+
+// @param late set where the Python did not answer in time
+std::optional<python_tools> ask(const python_wish& wish, const place& where, bool& late) {
   const auto python = find_program(where.python);
   if (python.empty()) return std::nullopt;
   launch_spec spec;
@@ -74,8 +77,9 @@ std::optional<python_tools> ask(const python_wish& wish, const place& where) {
   if (!where.packages.empty()) spec.argv.push_back(where.packages);
   spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8"};
   spec.sandbox = sandbox_mode::off;
-  spec.limits.wall_s = 30;
+  spec.limits.wall_s = longest_answer_s;
   const auto report = kevo::run(spec);
+  late = report.kind == exit_kind::timed_out;
   if (!report.ok()) return std::nullopt;
   try {
     const auto said = parse_json_exactly(report.out).as_object();
@@ -96,9 +100,11 @@ std::optional<python_tools> ask(const python_wish& wish, const place& where) {
 python_tools find_python(const python_wish& wish, const std::string& configured, bool contained) {
   std::string looked;
   for (const auto& where : places_of(wish, configured)) {
-    auto tools = ask(wish, where);
+    bool late = false;
+    auto tools = ask(wish, where, late);
     looked += (looked.empty() ? "" : ", ") + where.python;
     if (!where.packages.empty()) looked += " with the packages in " + where.packages;
+    if (late) looked += fmt::format(" (it did not answer within {:.0f} s)", longest_answer_s);
     if (!tools) continue;
     const bool hidden = contained && ::geteuid() == 0 &&
                         !(kevo::detail::reachable_by_others(tools->python) &&

@@ -2,13 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <optional>
-#include <stop_token>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,10 +14,10 @@
 #include <kevo/load_task.hpp>
 
 #include "fitness/sandbox/sandbox.hpp"
-#include "fitness/torch/check_torch_task.hpp"
 #include "fitness/torch/python_server.hpp"
 #include "src/base/text/counted.hpp"
 #include "src/base/time/seconds_since.hpp"
+#include "src/import/limited_check.hpp"
 #include "src/import/narrowed_tolerance.hpp"
 #include "src/import/python_failure.hpp"
 #include "src/import/reduced_workload.hpp"
@@ -99,31 +95,6 @@ std::optional<std::string> refused_honest(const task_report& report) {
   }
   return std::nullopt;
 }
-
-/// A check with a time limit.
-class limited_check {
- public:
-  limited_check(torch_settings settings, std::shared_ptr<torch::python_server> server, double seconds)
-      : settings_(std::move(settings)), server_(std::move(server)), seconds_(seconds) {}
-
-  /// @throws kevo::error: interrupted (the time was over), and as check_torch_task does
-  task_report operator()(const task& t) const {
-    std::stop_source over;
-    const std::jthread timer([&over, seconds = seconds_](const std::stop_token& finished) {
-      std::mutex mutex;
-      std::condition_variable_any woken;
-      std::unique_lock lock(mutex);
-      woken.wait_for(lock, finished, std::chrono::duration<double>(seconds), [] { return false; });
-      if (!finished.stop_requested()) over.request_stop();
-    });
-    return torch::check_torch_task(std::make_shared<const task>(t), settings_, server_, over.get_token());
-  }
-
- private:
-  torch_settings settings_;
-  std::shared_ptr<torch::python_server> server_;
-  double seconds_;
-};
 
 /// What came of the test of one tolerance.
 struct group_result {

@@ -1,11 +1,13 @@
 # What the importer of KernelBench-X and TritonBench finds out about one file, in the sandbox: the file's test is executed, and every call
 # of the function that it tests is remembered. Part of the script that ends with suite_task.py, after kernelbench.py; the result is a JSON
 # object, see src/import/tested_import.cpp.
+import ast
 import base64
 import functools
 import gc
 import json
 import linecache
+import re
 import sys
 import types
 
@@ -26,7 +28,7 @@ class out_of_time(BaseException):
 
 
 # Ends what is executed inside after so many seconds of a processor. There are no timers in the sandbox: functions of PyTorch and programs
-# of Triton's interpreter look at the clock when they begin.
+# of Triton's interpreter look at the clock when they begin (watch_calls).
 class within:
     end = math.inf
 
@@ -46,11 +48,16 @@ def look_at_clock():
         raise out_of_time()
 
 
-def watch_clock(torch, triton):
+def watch_calls(torch, triton):
+    makers = makers_of_memory(torch)
+
     class watching(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, function, types, args=(), kwargs=None):
             look_at_clock()
-            return function(*args, **(kwargs or {}))
+            found = function(*args, **(kwargs or {}))
+            if function in makers:
+                fill_memory(torch, found)
+            return found
 
     torch.kevo_watches = watching()
     torch.kevo_watches.__enter__()
@@ -83,6 +90,11 @@ class without_kernels:
 
 def text_of(path):
     return "".join(linecache.cache["/kevo/program/" + path][2])
+
+
+def know_text(path, text):
+    path = "/kevo/program/" + path
+    linecache.cache[path] = len(text), None, text.splitlines(True), path
 
 
 # A call of the tested function, with what its tensors contained before it.
@@ -147,11 +159,16 @@ def method_entries(space, test):
     return found
 
 
+# Whether the first part of the file defines it; of a method, its class.
+def is_own(value):
+    return (getattr(value, "__module__", None) in (None, "kevo_suite")
+            or getattr(getattr(value, "__self__", None), "__module__", None) == "kevo_suite")
+
+
 # Names that stand for such a function: "attention = _attention.apply".
 def aliases(torch, space, test):
     functions = [name for name, value in space.items() if callable(value) and not isinstance(value, type)]
-    return [name for name in functions if f"{name}(" in test and getattr(space[name], "__module__", None) in (None, "kevo_suite")
-            and not name.startswith("_")]
+    return [name for name in functions if re.search(rf"(?<!\w){name}\s*\(", test) and not name.startswith("_") and is_own(space[name])]
 
 
 # What a candidate may replace, the best first.
@@ -166,10 +183,13 @@ def entries_of(torch, module, test, wanted):
         return found
     modules = [name for name, value in space.items() if isinstance(value, type) and issubclass(value, torch.nn.Module)]
     classes = [name for name in modules if f"{name}(" in test]
+    kernels = started_kernels(space, test)
+    if len(classes or kernels) == 1:
+        return [add_function(module, (classes or kernels)[0])]
     if classes:
-        raise unfit(f"its test calls the module {classes[-1]}, not a function")
-    if any(is_kernel(value) for value in space.values()):
-        raise unfit("its test starts the Triton kernel itself, and there is no function that a candidate could replace")
+        raise unfit("its test calls several modules, not a function")
+    if kernels:
+        raise unfit("its test starts several Triton kernels itself, and there is no function that a candidate could replace")
     raise unfit("its test calls no function of its first part")
 
 
@@ -182,6 +202,7 @@ def load_reference(torch):
     path = "/kevo/program/kevo_suite_reference.py"
     module = types.ModuleType("kevo_suite")
     module.__file__ = path
+    module.kevo_added, module.kevo_in_test = "", {}  # see add_function
     sys.modules["kevo_suite"] = module
     exec(compile(text_of("kevo_suite_reference.py"), path, "exec"), module.__dict__)
     return module
@@ -205,18 +226,25 @@ def is_triton():
     return "triton" in text_of("kevo_suite_reference.py")
 
 
+# The test; some define the tested function once more.
+def test_without(entry):
+    tree = ast.parse(text_of("kevo_suite_test.py"))
+    tree.body = [one for one in tree.body if not (isinstance(one, ast.FunctionDef) and one.name == entry)]
+    return tree
+
+
 def calls_in(torch, module, entry, draws, seconds):
     owner, name = owner_of(module, entry)
     plain = getattr(owner, name)
     remember = recorder(torch, plain, draws)
     setattr(owner, name, remember)
-    space, failure, late = dict(module.__dict__), "", False
+    space, failure, late = {**module.__dict__, **module.kevo_in_test}, "", False
     space["__name__"] = "__main__"
     space["__file__"] = "/kevo/program/kevo_suite_test.py"
     torch.manual_seed(11)
     try:
         with within(seconds):
-            exec(compile(text_of("kevo_suite_test.py"), space["__file__"], "exec"), space)
+            exec(compile(test_without(entry), space["__file__"], "exec"), space)
             if not remember.calls:  # some files define a test and do not call it
                 for test in [value for key, value in space.items() if key.startswith("test") and isinstance(value, types.FunctionType)]:
                     test()

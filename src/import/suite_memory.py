@@ -4,6 +4,9 @@
 
 class guarded_memory:
     around = True  # what lies beyond a tensor: one of two values, so that a function that uses it gives two results
+    fresh = True   # the same for what a new tensor contains before anything is written to it (torch.empty)
+    reads = False  # whether a kernel has read beyond its tensors in this call
+    strays = False  # or in any call
 
     def __init__(self, torch, numpy):
         self.torch, self.numpy = torch, numpy
@@ -50,6 +53,23 @@ def beyond(numpy, element, kind, around):
     return 0 if around else min(1 << 20, int(numpy.iinfo(kind).max)) if kind.kind in "iu" else 1
 
 
+# Functions that make tensors without contents.
+def makers_of_memory(torch):
+    Tensor = torch.Tensor
+    return {torch.empty, torch.empty_like, torch.empty_strided, Tensor.new_empty, Tensor.new_empty_strided}
+
+
+# One of two contents for such a tensor. On a GPU it is what earlier work left there.
+def fill_memory(torch, made):
+    try:
+        if made.dtype == torch.bool:
+            made.fill_(guarded_memory.fresh)
+        else:
+            made.fill_((7 if guarded_memory.fresh else -3) if made.dtype.is_signed else int(guarded_memory.fresh))
+    except Exception:
+        pass  # a type that cannot be filled: the tensor keeps what it has
+
+
 def guard_memory(torch):
     try:
         import numpy
@@ -77,6 +97,7 @@ def guard_memory(torch):
         used, wrong = wrong_of(pointers, mask)
         if not wrong.any():
             return load(self, pointers, mask, *rest)
+        guarded_memory.reads = guarded_memory.strays = True
         found = load(self, pointers, interpreter.TensorHandle(used & ~wrong, interpreter.tl.int1), *rest)
         value = beyond(numpy, pointers.get_element_ty(), found.data.dtype, guarded_memory.around)
         found.data = numpy.where(wrong, numpy.array(value, dtype=found.data.dtype), found.data)
@@ -84,7 +105,8 @@ def guard_memory(torch):
 
     def refuse(wrong):
         if wrong.any():
-            raise IndexError("the kernel writes to memory outside of its tensors")
+            raise IndexError("the kernel writes to memory outside of its tensors" +
+                             (", and it has read memory outside of them before" if guarded_memory.reads else ""))
 
     def guarded_store(self, pointers, value, mask, *rest):
         refuse(wrong_of(pointers, mask)[1])

@@ -1,6 +1,11 @@
 # With which contents the function of a suite can be called, and what it gives. Part of the script of suite_calls.py.
 
 
+BEYOND = "it reads beyond its inputs, and its result depends on what lies there"
+RANDOM = "two calls with the same inputs give different results: it draws random numbers"
+NOT_FINITE = "its result contains NaN or infinity"
+UNWRITTEN = "it does not write all of its result, and what is left of it depends on what the memory contained before"
+
 # How an input is drawn where its own contents do not say it, or where the function does not take all of them.
 TREATMENTS = ("", "positive", "share", "inside", "dominant", "definite")
 
@@ -111,8 +116,12 @@ def described(case, given):
     return {key: described(case, value) for key, value in given.items()}
 
 
+def can_be_kept(value):
+    return value.numel() * value.element_size() <= MOST_CONSTANT_BYTES
+
+
 def kept(torch, value):
-    if value.numel() * value.element_size() > MOST_CONSTANT_BYTES:
+    if not can_be_kept(value):
         raise unfit_case("its indices or masks take more than 1 MiB")
     data = bytes(value.flatten().contiguous().view(torch.uint8).tolist())
     return {"dtype": str(value.dtype)[6:], "shape": list(value.shape), "base64": base64.b64encode(data).decode()}
@@ -138,14 +147,15 @@ class probing:
         return [content(self.torch, one, shape, variety, generator) for one, shape in zip(self.drawn(), shapes)]
 
     # What a call gives for these contents; None, with the reason in `failure`, if it fails.
-    def results(self, values, around=7.0, seed=1, wide=False):
+    def results(self, values, around=7.0, seed=1, wide=False, fresh=True):
         torch = self.torch
         if wide:
             values = [one.double() if one.is_floating_point() else one for one in values]
         values = [placed(torch, one, around) for one in values]
         before = torch.get_default_dtype()
         torch.manual_seed(seed)
-        guarded_memory.around = around > 0
+        guarded_memory.around, guarded_memory.fresh, guarded_memory.reads = around > 0, fresh, False
+        begin = time.process_time()
         try:
             with within(self.seconds), torch.no_grad():
                 if wide:
@@ -163,13 +173,34 @@ class probing:
             self.failure = f"{type(error).__name__}: {str(error)[:160]}"
         finally:
             torch.set_default_dtype(before)
+            guarded_memory.fresh = True
+            self.cost = time.process_time() - begin
         return None
+
+    # Why two calls with the same inputs give different results; empty if they do not.
+    def difference(self, values, found):
+        if self.is_like(found, self.results(values, around=-3.0, seed=2, fresh=False)) is not False:
+            return ""
+        if self.is_like(found, self.results(values, seed=2)) is False:
+            # What lies beyond an input may be another tensor, whose elements change from call to call.
+            return BEYOND if guarded_memory.reads else RANDOM
+        if self.is_like(found, self.results(values, around=-3.0)) is False:
+            return BEYOND
+        return UNWRITTEN
+
+    # None if the other call failed.
+    def is_like(self, found, other):
+        if other is None:
+            return None
+        close = functools.partial(self.torch.allclose, rtol=1e-3, atol=1e-3, equal_nan=True)
+        return len(found) == len(other) and all(one.shape == two.shape and close(one.double(), two.double())
+                                                for one, two in zip(found, other))
 
     def is_finite(self, found):
         torch = self.torch
         for one in found:
             if one.is_floating_point() and not bool((torch.isfinite(one) | (one == -math.inf)).all()):
-                self.failure = "its result contains NaN or infinity"
+                self.failure = NOT_FINITE
                 return False
         return True
 
@@ -189,14 +220,10 @@ class probing:
                 self.failure = "the shape of its result depends on the contents of the inputs"
                 return None
             if shapes is None:
-                again = self.results(values, around=-3.0, seed=2)
-                if again is None:
+                self.failure = ""
+                self.failure = self.difference(values, found) or self.failure
+                if self.failure:
                     return None
-                for one, other in zip(found, again):
-                    if not torch.allclose(one.double(), other.double(), 1e-3, 1e-3, equal_nan=True):
-                        self.failure = ("two calls with the same inputs give different results: it draws random numbers, reads beyond its "
-                                        "inputs, or does not write all of its result")
-                        return None
                 plain = found
             shapes = mine
         return plain
@@ -205,6 +232,7 @@ class probing:
     def error_of_types(self):
         values = self.contents("plain", 5)
         narrow, wide = self.results(values), self.results(values, wide=True)
+        self.fails_wide = narrow is not None and wide is None and "takes more than" not in self.failure
         if narrow is None or wide is None or [one.shape for one in narrow] != [one.shape for one in wide]:
             return None
         worst = 0.0
@@ -213,6 +241,20 @@ class probing:
                 spread = max(spread_of(self.torch, other), 1e-30)
                 worst = max(worst, float((one.double() - other.double()).abs().nan_to_num(math.inf).max()) / spread)
         return worst
+
+
+# Whether the result is not finite with the inputs of the test either.
+def is_never_finite(probe):
+    for one in probe.drawn():
+        one["treat"] = ""
+    found = probe.results([one["value"] for one in probe.drawn()])
+    return found is not None and not probe.is_finite(found)
+
+
+# Whether the function gives something else in float64, or fails with it.
+def is_other_in_float64(probe):
+    worst = probe.error_of_types()
+    return probe.fails_wide or (worst is not None and worst > 0.05)
 
 
 # Tensors that the function writes to.
@@ -232,6 +274,8 @@ def note_written(torch, probe):
     try:
         with within(probe.seconds), torch.no_grad():
             watched(torch, probe.function, [call], [{"name": one["name"]} for one in probe.drawn()], []).run(0, given)
+    except out_of_time:
+        pass  # what it has written until then is known
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
@@ -245,6 +289,7 @@ def note_written(torch, probe):
 # What a call gives that Triton's interpreter does not finish: shapes and types alone.
 def untested(probe):
     probe.case.untested, why = probe.failure, probe.failure
+    note_written(probe.torch, probe)
     with without_kernels():
         found = probe.results(probe.contents("plain", 0))
     if not found:
@@ -282,17 +327,17 @@ def fit(torch, function, case, seconds, constants_first, end):
     reals = [one for one in case.inputs if one["value"].is_floating_point()]
     for one in case.inputs:
         whole = not one["value"].is_floating_point()
-        if is_structured(torch, one) or (constants_first and whole and not one["known"]):
+        if is_structured(torch, one) or (constants_first and whole and not one["known"] and can_be_kept(one["value"])):
             one["keep"] = kept(torch, one["value"])
     if not probe.drawn():
         for one in case.inputs:
             one["keep"] = None if bool(torch.isfinite(one["value"].double()).all()) else one["keep"]
     if not probe.drawn():
-        raise unfit_case("it has no input that could be drawn")
+        raise unfit_case("it has no tensor among its arguments whose elements could be drawn")
     first, uneven = "", None
     for whole_kept in (False, True):
         if whole_kept:
-            loose = [one for one in case.inputs if one["keep"] is None and not one["value"].is_floating_point()]
+            loose = [one for one in case.inputs if one["keep"] is None and not one["value"].is_floating_point() and can_be_kept(one["value"])]
             if not loose or not [one for one in reals if one["keep"] is None]:
                 break
             for one in loose:
@@ -312,15 +357,17 @@ def fit(torch, function, case, seconds, constants_first, end):
                 return probe, found
             if "takes more than" in probe.failure and is_triton():
                 return probe, untested(probe)
-            if any(text in probe.failure for text in ("takes more than", "random numbers", "depends on")):
+            if any(text in probe.failure for text in ("takes more than", "random numbers", "the shape of its result", UNWRITTEN)):
                 raise unfit_case(probe.failure)
             first = first or probe.failure
+            if probe.failure == BEYOND or "outside of its tensors" in probe.failure:
+                break  # real numbers are no addresses
             if time.process_time() > end:
                 break
         if time.process_time() > end:
             break
     if uneven is None:
-        raise unfit_case(first)
+        raise unfit_case(first + (", with the inputs of its test, too" if first == NOT_FINITE and is_never_finite(probe) else ""))
     for one, before in zip(case.inputs, uneven):
         one.update(before)
     case.treatment = ""
@@ -355,12 +402,11 @@ def other_sizes(torch, probe, wanted, end):
         shapes = shapes_with(moves)
         values = probe.contents("plain", 4, shapes)
         found = probe.results(values)
-        if found is None or not probe.is_finite(found) or any(0 in one.shape for one in found):
+        if found is None or guarded_memory.reads or not probe.is_finite(found) or any(0 in one.shape for one in found):
             return None
-        again = probe.results(values, around=-3.0, seed=2)
-        if again is None or not all(torch.allclose(one.double(), other.double(), 1e-3, 1e-3) for one, other in zip(found, again)):
+        if not probe.is_like(found, probe.results(values, around=-3.0, seed=2, fresh=False)):
             return None
-        return shapes, found
+        return shapes, found, probe.cost
 
     moves = []
     for extent, places in groups.items():

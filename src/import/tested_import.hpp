@@ -27,8 +27,8 @@ struct tested_import {
   bool check = true;    ///< whether each task's tolerance is tested with controls, and tightened where it
                         ///< accepts wrong outputs
   std::string device = "cpu";  ///< where the controls run: "cpu" or "cuda"
-  double seconds = 60;  ///< of a processor, for executing the test of a file, and again for choosing contents
-                        ///< and sizes
+  double seconds = 60;  ///< of a processor, for executing the test of a file, again for choosing contents and
+                        ///< sizes, and (estimated) for the controls
   std::function<void(const suite_import_task&)> done =
       {};  ///< told of each problem as soon as it is finished
 };
@@ -62,8 +62,10 @@ class test_runner {
                 suite_import_task& made);
 
  private:
+  /// @param costs of a call of each workload, in seconds of a processor
   void test_tolerance(const std::string& file, bool contract, tolerance_attempt tried,
-                      const std::function<void(const tolerance_attempt&)>& write, suite_import_task& made);
+                      const std::function<void(const tolerance_attempt&)>& write,
+                      const std::vector<double>& costs, suite_import_task& made);
 
   tested_import how_;
   std::shared_ptr<torch::python_server> server_;
