@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <kevo/error.hpp>
@@ -12,17 +13,22 @@
 namespace kevo::detail {
 namespace {
 
-// A line of its input is "+ GROUP" or "- GROUP".
-constexpr const char* script = R"(trap '' HUP INT QUIT TERM
-all=' '
-while read -r what group; do
-  if [ "$what" = + ]; then
-    all="$all$group "
-  else
-    case $all in *" $group "*) all="${all%%" $group "*} ${all#*" $group "}" ;; esac
-  fi
-done
-for group in $all; do kill -s KILL -- "-$group"; done)";
+// A line of its input is "+ GROUP" or "- GROUP". The shell that is started ends at once, so that the keeper
+// is not a child of this process: whoever waits for all children of a program that uses kevo must not wait
+// for it.
+constexpr const char* script = R"(exec 3<&0
+(
+  trap '' HUP INT QUIT TERM
+  all=' '
+  while read -r what group; do
+    if [ "$what" = + ]; then
+      all="$all$group "
+    else
+      case $all in *" $group "*) all="${all%%" $group "*} ${all#*" $group "}" ;; esac
+    fi
+  done
+  for group in $all; do kill -s KILL -- "-$group"; done
+) <&3 3<&- &)";
 
 }  // namespace
 
@@ -41,7 +47,9 @@ descriptor start_group_keeper() {
   plan.errors = nothing.get();
   plan.outlives = true;
   try {
-    spawn(plan);  // nobody waits for it: it ends after us
+    const auto shell = spawn(plan);
+    siginfo_t info;
+    ::waitid(P_PIDFD, static_cast<id_t>(shell.handle.get()), &info, WEXITED);
   } catch (const error&) {
     return {};  // without a shell, processes still end with their parents, but for those being set up
   }
