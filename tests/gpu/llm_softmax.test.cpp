@@ -7,10 +7,8 @@
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
-#include <kevo/error.hpp>
-
 #include "fitness/cuda/measure/gpu_probe.hpp"
-#include "fitness/torch/python_server.hpp"
+#include "tests/support/has_pytorch.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/support/skip.hpp"
 
@@ -26,16 +24,6 @@ bool is_there(const std::string& what) {
     return false;
   }
   return true;
-}
-
-bool pytorch_is_there() {
-  try {
-    kevo::torch::find_torch({}, false);
-    return true;
-  } catch (const kevo::error& missing) {
-    kevo_test::skip(missing.message());
-    return false;
-  }
 }
 
 // Runs a config with the replies of its cassette, from the naive kernel, and replays the run.
@@ -67,5 +55,6 @@ TEST_CASE("the same in Triton") {
 
 TEST_CASE("a layer of PyTorch from plain operations to inline CUDA, offline") {
   // The seed and two proposals; the draft that is repaired is no candidate.
-  if (is_there("nvcc") && pytorch_is_there()) run_offline(KEVO_SOURCE_DIR "/configs/llm_torch_cuda.yaml", 3);
+  if (is_there("nvcc") && kevo_test::has_pytorch())
+    run_offline(KEVO_SOURCE_DIR "/configs/llm_torch_cuda.yaml", 3);
 }

@@ -11,30 +11,19 @@
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
-#include <kevo/error.hpp>
-
 #include "fitness/process/find_program.hpp"
 #include "fitness/torch/python_server.hpp"
 #include "fitness/torch/source_facts.hpp"
 #include "operators/llm/conversation.hpp"
 #include "src/llm/cassette.hpp"
 #include "src/task/source_file.hpp"
+#include "tests/support/has_pytorch.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/support/skip.hpp"
 
 namespace json = boost::json;
 
 namespace {
-
-bool has_pytorch() {
-  try {
-    kevo::torch::find_torch({}, false);
-    return true;
-  } catch (const kevo::error& missing) {
-    kevo_test::skip(missing.message());
-    return false;
-  }
-}
 
 /// The program of a reply, as the operator takes it from the text.
 std::string program_in_reply(const kevo::cassette& tape, const std::string& op, std::uint64_t ordinal) {
@@ -150,7 +139,7 @@ const std::string launch_of_four =
 
 TEST_CASE(
     "llm_torch_cpp: a model's inline C++ is built and judged offline, the draft that fails is repaired") {
-  if (!has_pytorch()) return;
+  if (!kevo_test::has_pytorch()) return;
   const shell::scratch folder;
   const auto ended =
       shell::run(shell::kevo({"run", KEVO_SOURCE_DIR "/configs/llm_torch_cpp.yaml", "--replay-models",
@@ -193,7 +182,7 @@ TEST_CASE("llm_torch_cuda: every reply is a module with a kernel of its own, who
 }
 
 TEST_CASE("llm_torch_cuda: nvcc builds the extensions of the replies, but for the draft to be repaired") {
-  if (!has_pytorch()) return;
+  if (!kevo_test::has_pytorch()) return;
   std::string nvcc = kevo::find_program("nvcc");
   if (nvcc.empty()) nvcc = kevo::find_program("/usr/local/cuda/bin/nvcc");
   if (nvcc.empty()) {
