@@ -1,5 +1,5 @@
 # task: layer
-# verdict: rejected|timed_out
+# verdict: rejected|timed_out|incorrect
 # because: Says through the harness's own library that the call has ended, and works then.
 import torch
 import torch.nn as nn
