@@ -17,6 +17,7 @@
 #include <kevo/ledger.hpp>
 #include <kevo/portfolio.hpp>
 #include <kevo/program.hpp>
+#include <kevo/reward.hpp>
 #include <kevo/screen.hpp>
 #include <kevo/select.hpp>
 #include <kevo/settings.hpp>
@@ -173,12 +174,19 @@ constexpr void add_problem(abi_hasher& hash) {
   KEVO_MEMBER(kevo::task, baselines);
 }
 
+/// Adds the members of the rules of rewards.
+constexpr void add_rewards(abi_hasher& hash) {
+  KEVO_MEMBER(reward_rule, name);
+  KEVO_MEMBER(reward_rule, check);
+}
+
 /// Adds name, offset and size of members of the structs that plug-ins access.
 constexpr void add_structs(abi_hasher& hash) {
   add_variation(hash);
   add_evaluation(hash);
   add_search(hash);
   add_problem(hash);
+  add_rewards(hash);
 }
 
 #undef KEVO_MEMBER
@@ -203,7 +211,7 @@ constexpr void add_types(abi_hasher& hash) {
   hash.type<operator_turn>("operator_turn").type<operator_credit>("operator_credit");
   hash.type<progress>("progress").type<ledger>("ledger").type<spending>("spending");
   hash.type<program>("program").type<kevo::task>("task").type<workload>("workload").type<tensor>("tensor");
-  hash.type<model_call>("model_call");
+  hash.type<model_call>("model_call").type<reward_rule>("reward_rule");
 }
 
 }  // namespace kevo::detail

@@ -18,6 +18,7 @@
 #include <kevo/filter.hpp>
 #include <kevo/plugin_abi.hpp>
 #include <kevo/portfolio.hpp>
+#include <kevo/reward.hpp>
 #include <kevo/screen.hpp>
 #include <kevo/select.hpp>
 #include <kevo/services.hpp>
@@ -100,6 +101,7 @@ class registry {
   plugin_table<any_fitness> fitness;          ///< evaluate programs (`fitness.backend`)
   plugin_table<any_ranker> rankers;           ///< order proposals (`screen`)
   plugin_table<any_proposal_filter> filters;  ///< drop proposals (`filter`)
+  plugin_table<reward_rule> reward_rules;     ///< without which a program earns 0 (`kevo export --rule`)
   /// The key of a stop rule is its name: `{evaluations: 400}`. The factory reads that key.
   plugin_table<any_stop_rule> stop_rules;
 

@@ -11,12 +11,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -172,6 +174,17 @@ inline bool cuda_l1_doubts(double speedup, double best_so_far) {
 /// Whether the second measurement supports the first: both are within 10 % of each other (of the larger).
 inline bool cuda_l1_agrees(double first, double second) {
   return std::abs(first - second) <= 0.1 * std::max(first, second);
+}
+
+/// The same with the second measurement: `again` is called if the speedup is in doubt, evaluates the program
+/// in new processes, if possible on another device of the same type, and returns the speedup (0 if the
+/// program is not valid there). If it does not agree with the first one, the reward is 0.
+/// @param best_so_far best speedup of earlier programs for the same task; 0 if there is none
+template <std::invocable Again>
+requires std::convertible_to < std::invoke_result_t<Again>,
+double > double cuda_l1_checked_reward(const reward_terms& terms, double best_so_far, Again&& again) {
+  if (!terms.eligible() || !cuda_l1_doubts(terms.speedup, best_so_far)) return cuda_l1_reward(terms);
+  return cuda_l1_agrees(terms.speedup, std::invoke(std::forward<Again>(again))) ? cuda_l1_reward(terms) : 0;
 }
 
 /// The rewards of QiMeng-Kernel (arXiv 2511.20100) for a macro step: the sum of the rewards of the stages

@@ -93,9 +93,21 @@ def kernel_smith(judged: Judged, parent: Optional[Evaluation] = None) -> float:
     return _kevo.kernel_smith_reward(_terms(judged, parent))
 
 
-def cuda_l1(judged: Judged) -> float:
-    """CUDA-L1 (arXiv 2507.14111): the speedup, rounded to two decimals toward 1."""
-    return _kevo.cuda_l1_reward(_terms(judged))
+def cuda_l1(
+    judged: Judged, *, best_so_far: float = 0.0, again: Optional[Callable[[], Optional[Evaluation]]] = None
+) -> float:
+    """CUDA-L1 (arXiv 2507.14111): the speedup, rounded to two decimals toward 1.
+
+    With `again`, a speedup above 3, or above twice `best_so_far` (the best of earlier programs; 0 if there is none), is
+    measured a second time: `again()` evaluates the program once more and returns the result (None if it ran out of time). If
+    that is not valid, or the speedups differ by more than 10 %, the reward is 0."""
+    found = _terms(judged)
+    reward = _kevo.cuda_l1_reward(found)
+    if again is None or not found.eligible or not _kevo.cuda_l1_doubts(found.speedup, best_so_far):
+        return reward
+    second = again()
+    speedup = (second.speedup or 0.0) if second is not None and second.valid else 0.0
+    return reward if _kevo.cuda_l1_agrees(found.speedup, speedup) else 0.0
 
 
 def stages(judged: Judged, parent: Optional[Evaluation] = None, step: int = 0) -> float:

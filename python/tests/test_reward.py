@@ -59,6 +59,21 @@ class Rewards(unittest.TestCase):
         self.assertAlmostEqual(reward.stages(judged(outcome="incorrect")), -0.4)
         self.assertAlmostEqual(reward.stages(judged(2.0), parent=judged(1.0), step=1), 0.9 * 1.6)
 
+    def test_a_jump_is_measured_once_more(self):
+        asked = []
+
+        def again(second):
+            return lambda: asked.append(second) or second
+
+        self.assertEqual(reward.cuda_l1(judged(2.5), best_so_far=2.0, again=again(None)), 2.5)
+        self.assertEqual(asked, [])
+        self.assertEqual(reward.cuda_l1(judged(4.0), again=again(judged(3.9))), 4.0)
+        self.assertEqual(reward.cuda_l1(judged(2.5), best_so_far=1.2, again=again(judged(2.0))), 0)
+        self.assertEqual(reward.cuda_l1(judged(4.0), again=again(judged(outcome="crashed"))), 0)
+        self.assertEqual(reward.cuda_l1(judged(4.0), again=again(None)), 0)
+        self.assertEqual(reward.cuda_l1(judged(outcome="rejected"), again=again(judged(4.0))), 0)
+        self.assertEqual(len(asked), 4)
+
     def test_an_evaluation_made_by_hand_is_checked(self):
         for words in ({"outcome": "fine"}, {"outcome": "valid"}, {"score": float("nan")}, {"speedup": -1.0}):
             with self.assertRaises(kevo.Error):

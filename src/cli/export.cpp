@@ -14,8 +14,10 @@
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
+#include <kevo/plugins.hpp>
 #include <kevo/task_id.hpp>
 
+#include "src/base/settings/yaml.hpp"
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/standard_output.hpp"
@@ -40,6 +42,9 @@ struct export_words {
   std::optional<candidate_id> candidate;
   std::string name;
   std::string sandbox;
+  std::vector<std::string> plugins;
+  std::vector<std::string> rules;
+  bool need_kernel = false;
   training_options training;
 };
 
@@ -155,6 +160,28 @@ std::string tell_bundle(const bundle_summary& summary, const std::string& output
   return said;
 }
 
+/// The rules of --need-kernel and --rule: a name, or a map with settings.
+std::vector<reward_rule> rules_of(const export_words& words) {
+  registry plugins = builtin_plugins();
+  for (const auto& path : words.plugins) load_plugin(path, plugins, {.file = {}, .key = "--plugin"});
+  std::vector<std::string> wanted = words.rules;
+  if (words.need_kernel)
+    wanted.insert(wanted.begin(), {"defines_kernel", "names_own_kernel", "launches_own_kernel"});
+  std::vector<reward_rule> rules;
+  for (const auto& text : wanted) {
+    settings_node node = parse_yaml(text, "--rule");
+    if (node.is_scalar()) {
+      settings_node named = settings_node::empty_map();
+      named.set("type", std::move(node));
+      node = std::move(named);
+    }
+    settings from(std::move(node));
+    rules.push_back(plugins.reward_rules.make(from, {.directory = ".", .plugins = &plugins}));
+    from.finish();
+  }
+  return rules;
+}
+
 /// Refuses options that mean nothing for a format.
 void refuse_other_formats(const export_words& words, export_format format) {
   if (words.top > 0 && format != export_format::flashinfer) {
@@ -170,17 +197,11 @@ void refuse_other_formats(const export_words& words, export_format format) {
                 "remove it, or write --format bundle");
   }
   const auto& training = words.training;
-  if ((training.confirmed || training.need_kernel || training.best_steps) && !is_training(format)) {
-    throw error(error_code::usage, "this option applies to the formats trajectories, sft, dpo and grpo only",
-                {.file = {},
-                 .key = training.confirmed     ? "--confirmed"
-                        : training.need_kernel ? "--need-kernel"
-                                               : "--best-steps"},
-                "remove it, or choose one of these formats");
-  }
   for (const auto& [given, key] :
-       {std::pair(!words.held_out.empty(), "--held-out"), std::pair(!words.python.empty(), "--python"),
-        std::pair(is_parquet(words.output), "--output")}) {
+       {std::pair(training.confirmed, "--confirmed"), std::pair(training.best_steps, "--best-steps"),
+        std::pair(words.need_kernel, "--need-kernel"), std::pair(!words.rules.empty(), "--rule"),
+        std::pair(!words.plugins.empty(), "--plugin"), std::pair(!words.held_out.empty(), "--held-out"),
+        std::pair(!words.python.empty(), "--python"), std::pair(is_parquet(words.output), "--output")}) {
     if (given && !is_training(format))
       throw error(error_code::usage,
                   std::string(key) == "--output"
@@ -190,13 +211,14 @@ void refuse_other_formats(const export_words& words, export_format format) {
   }
 }
 
-void run_export(const export_words& words, const invocation& shared) {
+void run_export(export_words words, const invocation& shared) {
   const auto format = parse_export_format(words.format);
   if (!format) {
     throw error(error_code::usage, "unknown format '" + words.format + "'", {.file = {}, .key = "--format"},
                 "the formats are csv, jsonl, steps, flashinfer, bundle, trajectories, sft, dpo and grpo");
   }
   refuse_other_formats(words, *format);
+  words.training.rules = rules_of(words);
   const journal record = journal::open_read_only(words.run);
   refuse_held_out(record, words.held_out);
   if (words.output.empty()) detail::refuse_links(words.run);  // the default is a place in the run's folder
@@ -306,9 +328,17 @@ void add_export(CLI::App& program, invocation& shared) {
                  "Training data: leave out prompts whose replies gave no program faster than all before it");
   verb->add_flag("--confirmed", words->training.confirmed,
                  "Training data: leave out valid programs whose result was not confirmed in new processes");
-  verb->add_flag("--need-kernel", words->training.need_kernel,
+  verb->add_option("--rule", words->rules,
+                   "Training data: a rule; programs that break it get the reward 0. A name "
+                   "(names_own_kernel), or a map with settings ('{type: launches_own_kernel, least: 0.1}'); "
+                   "may be repeated")
+      ->allow_extra_args(false);
+  verb->add_option("--plugin", words->plugins,
+                   "Training data: a shared object with rules for --rule; may be repeated")
+      ->allow_extra_args(false);
+  verb->add_flag("--need-kernel", words->need_kernel,
                  "Training data: programs that define no kernel, or whose kernels do none of the work, get "
-                 "the reward 0");
+                 "the reward 0 (the rules defines_kernel, names_own_kernel and launches_own_kernel)");
   add_json_flag(*verb, shared);
   verb->callback([words, &shared] { run_export(*words, shared); });
 }

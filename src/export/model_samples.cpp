@@ -151,6 +151,12 @@ class sample_reader {
     const auto all = record_.evaluations(sample.candidate);
     if (all.empty()) return;
     sample.result = *all.back().result;
+    if (sample.result->stage == evaluation_stage::confirmed) {
+      for (const auto& one : all) {
+        if (&one != &all.back() && one.result->valid() && one.result->speedup > 0)
+          sample.measured_before = one.result->speedup;
+      }
+    }
     const evaluation* parent = sample.parent ? &*sample.parent : nullptr;
     const auto known = record_.candidate(sample.candidate);
     const auto source = known ? store_.program_of(known->program) : nullptr;

@@ -35,6 +35,9 @@ struct model_sample {
   bool unread = false;
   std::optional<evaluation> result;
   std::optional<evaluation> parent;  ///< the best valid parent, as it was known when the variation began
+  /// The speedup that the program had in its last valid evaluation before `result`, if `result` was measured
+  /// in new processes (stage `confirmed`).
+  std::optional<double> measured_before;
   reward_terms terms;
 
   const model_turn& last() const { return turns.back(); }

@@ -1,6 +1,7 @@
 #include "src/export/training.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <set>
 #include <utility>
 #include <vector>
@@ -19,11 +20,6 @@ namespace kevo {
 namespace {
 
 namespace json = boost::json;
-
-std::vector<reward_rule> rules_of(const training_options& options) {
-  if (!options.need_kernel) return {};
-  return {defines_kernel(), names_own_kernel(), launches_own_kernel()};
-}
 
 json::value document(const std::string& text) {
   if (text.empty()) return nullptr;
@@ -51,9 +47,10 @@ json::object terms_of(const reward_terms& terms) {
           {"broken_rules", std::move(broken)}};
 }
 
-json::object rewards_of(const reward_terms& terms) {
+json::object rewards_of(const reward_terms& terms, bool supported) {
   json::object all;
   for (const auto& recipe : reward_recipes()) all[recipe] = *reward_of_recipe(recipe, terms);
+  if (!supported) all["cuda_l1"] = nullptr;
   return all;
 }
 
@@ -101,13 +98,54 @@ std::size_t keep_best_steps(std::vector<model_sample>& samples) {
   return std::erase_if(samples, [&](const model_sample& s) { return !kept.contains(prompt_of(s)); });
 }
 
+/// What CUDA-L1 thinks of each speedup.
+enum class jump : std::uint8_t { none, supported, measured_once, contradicted };
+
+/// For each sample in order, whether its speedup is a jump that CUDA-L1 measures once more (arXiv
+/// 2507.14111), and what a second measurement in new processes says. A jump without support does not count as
+/// the best speedup for later samples. O(n).
+std::vector<jump> jumps_of(const std::vector<model_sample>& samples) {
+  std::vector<jump> all;
+  all.reserve(samples.size());
+  double best = 0;
+  for (const auto& sample : samples) {
+    const auto& terms = sample.terms;
+    best = std::max(best, terms.parent_speedup);
+    jump what = jump::none;
+    if (terms.eligible() && cuda_l1_doubts(terms.speedup, best)) {
+      what = !sample.measured_before                                         ? jump::measured_once
+             : cuda_l1_agrees(*sample.measured_before, sample.terms.speedup) ? jump::supported
+                                                                             : jump::contradicted;
+    }
+    if (terms.eligible() && what <= jump::supported) best = std::max(best, terms.speedup);
+    all.push_back(what);
+  }
+  return all;
+}
+
+/// Removes the samples whose reward CUDA-L1 would not pay, and counts them.
+void leave_out_jumps(std::vector<model_sample>& samples, training_summary& summary) {
+  const auto jumps = jumps_of(samples);
+  std::vector<model_sample> kept;
+  kept.reserve(samples.size());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (jumps[i] <= jump::supported)
+      kept.push_back(std::move(samples[i]));
+    else
+      ++summary.left_out[jumps[i] == jump::measured_once
+                             ? "the speedup is a jump that was not measured twice"
+                             : "two measurements of the speedup differ by more than 10 %"];
+  }
+  samples = std::move(kept);
+}
+
 /// The samples that an option leaves in; the others are counted.
 std::vector<model_sample> wanted_samples(const journal& record, const training_options& options,
                                          training_summary& summary) {
   if (!reward_of_recipe(options.recipe, {}))
     throw error(error_code::usage, "unknown recipe '" + options.recipe + "'", {.file = {}, .key = "--reward"},
                 fmt::format("the recipes are {}", fmt::join(reward_recipes(), ", ")));
-  auto read = read_model_samples(record, rules_of(options));
+  auto read = read_model_samples(record, options.rules);
   const auto count = [&](const char* why, std::size_t n) {
     if (n > 0) summary.left_out[why] += n;
   };
@@ -127,6 +165,7 @@ std::vector<model_sample> wanted_samples(const journal& record, const training_o
 std::vector<model_sample> judged_samples(const journal& record, const training_options& options,
                                          training_summary& summary, bool unread = false) {
   auto samples = wanted_samples(record, options, summary);
+  if (options.recipe == "cuda_l1") leave_out_jumps(samples, summary);
   const auto dropped = std::erase_if(
       samples, [&](const model_sample& s) { return !(unread ? s.judged() : s.result.has_value()); });
   if (dropped > 0) summary.left_out["no program was evaluated"] += dropped;
@@ -150,12 +189,23 @@ groups groups_of(const std::vector<model_sample>& samples) {
   return all;
 }
 
+std::string rules_in_words(const std::vector<reward_rule>& rules) {
+  if (rules.empty()) return {};
+  std::string names;
+  for (std::size_t i = 0; i < rules.size(); ++i)
+    names += (i == 0 ? "" : i + 1 == rules.size() ? " and " : ", ") + rules[i].name;
+  return (rules.size() == 1 ? ", with the rule " : ", with the rules ") + names;
+}
+
 }  // namespace
 
 training_summary export_trajectories(const journal& record, const training_options& options,
                                      std::ostream& out) {
   training_summary summary;
-  for (const auto& sample : wanted_samples(record, options, summary)) {
+  const auto samples = wanted_samples(record, options, summary);
+  const auto jumps = jumps_of(samples);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const auto& sample = samples[i];
     json::object o = origin_of(record, sample);
     o["ended"] = sample.ended;
     json::array turns;
@@ -176,7 +226,8 @@ training_summary export_trajectories(const journal& record, const training_optio
     o["turns"] = std::move(turns);
     o["result"] = result_of(sample);
     o["reward_terms"] = sample.judged() ? json::value(terms_of(sample.terms)) : json::value(nullptr);
-    o["rewards"] = sample.judged() ? json::value(rewards_of(sample.terms)) : json::value(nullptr);
+    o["rewards"] = sample.judged() ? json::value(rewards_of(sample.terms, jumps[i] <= jump::supported))
+                                   : json::value(nullptr);
     write_line(o, out);
     ++summary.rows;
   }
@@ -282,8 +333,7 @@ std::string training_card(const journal& record, std::string_view format, const 
       "* rows: {}\n* task: {} (content id {})\n* the run was made by kevo {}\n"
       "* reward: {}{}\n* results: {}\n\n",
       format, record.header().run_name, summary.rows, record.header().task_path, record.header().task_id,
-      record.header().kevo_version, options.recipe,
-      options.need_kernel ? ", with the rules defines_kernel, names_own_kernel and launches_own_kernel" : "",
+      record.header().kevo_version, options.recipe, rules_in_words(options.rules),
       options.confirmed ? "confirmed ones of valid programs"
                         : "the latest of each program, confirmed or not");
   text += "## Left out\n\n";

@@ -6,15 +6,17 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <kevo/journal.hpp>
+#include <kevo/reward.hpp>
 
 namespace kevo {
 
 struct training_options {
   std::string recipe = "dr_kernel";  ///< name of the reward (reward_recipes)
   bool confirmed = false;            ///< leave out valid programs that were not confirmed in new processes
-  bool need_kernel = false;          ///< programs without a kernel of their own earn nothing
+  std::vector<reward_rule> rules;    ///< programs that break one of them earn nothing
   bool best_steps = false;  ///< leave out prompts whose replies gave no program faster than all before it
 };
 

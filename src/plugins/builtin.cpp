@@ -15,6 +15,7 @@ registry builtin_plugins() {
   register_evaluators(all);
   register_rankers(all);
   register_filters(all);
+  register_reward_rules(all);
   return all;
 }
 

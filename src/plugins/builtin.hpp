@@ -18,5 +18,6 @@ void register_remote_fitness(registry& all);  ///< called by `register_fitness`
 void register_evaluators(registry& all);
 void register_rankers(registry& all);
 void register_filters(registry& all);
+void register_reward_rules(registry& all);
 
 }  // namespace kevo

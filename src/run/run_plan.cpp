@@ -184,7 +184,8 @@ std::string config_reference() {
          tables_of("Operators", "vary.operators[].type: ", plugins.operators, context) +
          tables_of("Portfolios", "vary.portfolio.type: ", plugins.portfolios, context) +
          filter_tables(plugins, context) + screening_tables(plugins, context) +
-         tables_of("Stop rules", "stop: ", plugins.stop_rules, context);
+         tables_of("Stop rules", "stop: ", plugins.stop_rules, context) +
+         tables_of("Rules of rewards", "kevo export --rule ", plugins.reward_rules, context);
 }
 
 config_source read_config(const std::string& path, const std::vector<std::string>& overrides) {

@@ -60,6 +60,26 @@ TEST_CASE("CUDA-L1 rounds toward 1, doubts jumps and wants the second measuremen
   CHECK_FALSE(cuda_l1_agrees(3.0, 3.4));
 }
 
+TEST_CASE("CUDA-L1 measures a jump once more, and pays for it only if the second measurement agrees") {
+  int asked = 0;
+  const auto reward = [&asked](double speedup, double best_so_far, double second) {
+    asked = 0;
+    return cuda_l1_checked_reward({.built = true, .ran = true, .correct = true, .speedup = speedup},
+                                  best_so_far, [&] { return ++asked, second; });
+  };
+  CHECK(reward(2.5, 2, 0) == doctest::Approx(2.5));
+  CHECK(asked == 0);
+  CHECK(reward(4, 0, 3.9) == doctest::Approx(4));
+  CHECK(asked == 1);
+  CHECK(reward(4, 0, 3) == 0);
+  CHECK(reward(2.5, 1.2, 2.4) == doctest::Approx(2.5));
+  CHECK(asked == 1);
+  CHECK(reward(2.5, 1.2, 0) == 0);
+  const reward_terms wrong{.built = true, .ran = true, .speedup = 4};
+  CHECK(cuda_l1_checked_reward(wrong, 0, [&asked] { return ++asked, 4; }) == 0);
+  CHECK(asked == 1);
+}
+
 TEST_CASE("stages add up and decay") {
   CHECK(stage_reward_of_step(reward_terms_of(judged(outcome::build_failed, 0))) == doctest::Approx(-1));
   CHECK(stage_reward_of_step(reward_terms_of(judged(outcome::crashed, 0))) == doctest::Approx(-0.4));

@@ -3,12 +3,15 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <sys/wait.h>
 
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
+#include "tests/export/model_run.hpp"
 #include "tests/journal/random_run.hpp"
+#include "tests/support/shell.hpp"
 
 using namespace kevo_test;  // NOLINT(google-build-using-namespace)
 
@@ -83,4 +86,52 @@ TEST_CASE("wrong usage and input exit with 2 and say why") {
   CHECK(moved.status == 2);
   CHECK(moved.out.find("/does/not/exist.yaml") != std::string::npos);
   CHECK(kevo_says("export " + run + " --output /does/not/exist/file").status == 1);
+}
+
+TEST_CASE("rules of rewards are named, take settings, and come from plug-ins") {
+  const model_run made;
+  const std::string run = made.folder / "run";
+  const auto rows = [&](const std::string& words) {
+    const auto said = kevo_says("export " + run + " --format grpo --reward autotriton " + words);
+    CHECK_MESSAGE(said.status == 0, said.out);
+    double sum = 0;
+    std::istringstream lines(said.out);
+    for (std::string line; std::getline(lines, line);)
+      sum += boost::json::parse(line).at("reward").to_number<double>();
+    return sum;
+  };
+  CHECK(rows("") == 3);
+  CHECK(rows("--need-kernel") == 0);
+  CHECK(rows("--rule names_own_kernel") == 3);
+  CHECK(rows("--rule '{type: defines_kernel, words: [faster, slower]}'") == 2);
+
+  const scratch_folder folder;
+  shell::write_file(folder / "rule.cpp", R"(
+#include <kevo/registry.hpp>
+KEVO_PLUGIN(registry) {
+  registry.reward_rules.add("at_most", [](kevo::settings& from, const kevo::build_context&) {
+    const auto most = static_cast<std::size_t>(from.integer("letters", {}));
+    return kevo::reward_rule{"at_most", [most](const kevo::program& source, const kevo::evaluation&) {
+      return source.files.front().text.size() <= most ? std::optional<std::string>()
+                                                      : std::optional<std::string>("the source is too long");
+    }};
+  });
+}
+)");
+  const auto built = shell::run(
+      {"/bin/sh", "-c", "g++ -std=c++20 -shared -fPIC -I" KEVO_SOURCE_DIR "/include rule.cpp -o rule.so"},
+      folder / ".");
+  REQUIRE_MESSAGE(built.code == 0, built.err);
+  const std::string plugin = "--plugin " + (folder / "rule.so");
+  CHECK(rows(plugin + " --rule '{type: at_most, letters: 6}'") == 3);
+  CHECK(rows(plugin + " --rule '{type: at_most, letters: 5}'") == 0);
+
+  const auto unknown = kevo_says("export " + run + " --format sft --rule names_own_kernels");
+  CHECK(unknown.status == 2);
+  CHECK_MESSAGE(unknown.out.find("names_own_kernel") != std::string::npos, unknown.out);
+  const auto key = kevo_says("export " + run + " --format sft --rule '{type: launches_own_kernel, last: 1}'");
+  CHECK(key.status == 2);
+  CHECK_MESSAGE(key.out.find("last") != std::string::npos, key.out);
+  CHECK(kevo_says("export " + run + " --format csv --rule names_own_kernel").status == 2);
+  CHECK(kevo_says("export " + run + " --format sft --plugin /no/such.so").status == 2);
 }

@@ -80,10 +80,11 @@ struct model_run {
     emit(told);
     tell(id, how, speedup, value);
   }
-  void tell(kevo::candidate_id id, kevo::outcome how, kevo::interval speedup, double value = 1) {
+  void tell(kevo::candidate_id id, kevo::outcome how, kevo::interval speedup, double value = 1,
+            kevo::evaluation_stage stage = kevo::evaluation_stage::timed_full) {
     kevo::evaluation e;
     e.outcome = how;
-    e.stage = kevo::evaluation_stage::timed_full;
+    e.stage = stage;
     if (how == kevo::outcome::valid) {
       e.speedup = e.score = value;
       e.speedup_interval = speedup;

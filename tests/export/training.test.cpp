@@ -4,6 +4,7 @@
 #include "src/export/training.hpp"
 
 #include <map>
+#include <optional>
 #include <sstream>
 
 #include <boost/json.hpp>
@@ -189,4 +190,58 @@ TEST_CASE("the card says what was left out") {
   const auto card = kevo::training_card(run.record, "sft", {}, summary);
   CHECK(card.find("rows: 2") != std::string::npos);
   CHECK(card.find("* no reply of a model: 1") != std::string::npos);
+}
+
+TEST_CASE("a jump of the speedup earns CUDA-L1's reward only if a second measurement supports it") {
+  model_run run;
+  const auto confirmed = kevo::evaluation_stage::confirmed;
+  run.answer(6, "jumps", "once", kevo::outcome::valid, {3.9, 4.1}, 4);
+  run.answer(7, "jumps", "contradicted", kevo::outcome::valid, {5.9, 6.1}, 6);
+  run.tell(7, kevo::outcome::valid, {5.1, 5.2}, 5.15, confirmed);
+  run.answer(8, "jumps", "supported", kevo::outcome::valid, {3.9, 4.1}, 4);
+  run.tell(8, kevo::outcome::valid, {3.8, 3.9}, 3.85, confirmed);
+  // More than twice the best of all before: the jumps without support do not count.
+  run.answer(9, "jumps", "small", kevo::outcome::valid, {2.9, 3.0}, 2.95);
+  run.record.commit();
+  kevo::training_summary summary;
+  const auto replies = [&](const kevo::training_options& options) {
+    std::vector<std::string> all;
+    for (const auto& row : written(run, kevo::export_grpo, summary, options)) {
+      if (row.at("prompt").as_array().at(0).as_object().at("content") == "jumps")
+        all.emplace_back(row.at("completion").as_array().at(0).as_object().at("content").as_string());
+    }
+    return all;
+  };
+  CHECK(replies({.recipe = "cuda_l1"}) == std::vector<std::string>{"supported", "small"});
+  CHECK(summary.left_out.at("the speedup is a jump that was not measured twice") == 1);
+  CHECK(summary.left_out.at("two measurements of the speedup differ by more than 10 %") == 1);
+  CHECK(replies({.recipe = "dr_kernel"}).size() == 4);
+  std::map<std::string, json::value> rewards;
+  for (const auto& row : written(run, kevo::export_trajectories, summary)) {
+    rewards[std::string(row.at("turns").as_array().at(0).as_object().at("reply").as_string())] =
+        row.at("rewards").as_object().at("cuda_l1");
+  }
+  CHECK(rewards.at("once").is_null());
+  CHECK(rewards.at("contradicted").is_null());
+  CHECK(rewards.at("supported").to_number<double>() == doctest::Approx(3.85));
+}
+
+TEST_CASE("a program that breaks a rule of one's own earns nothing, and the card names the rule") {
+  const model_run run;
+  const kevo::training_options options{
+      .recipe = "kernel_smith",
+      .rules = {{"no_f", [](const kevo::program& source, const kevo::evaluation&) {
+                   return source.files.front().text.find('f') == std::string::npos
+                              ? std::optional<std::string>()
+                              : std::optional<std::string>("the source contains an f");
+                 }}}};
+  kevo::training_summary summary;
+  const auto rows = written(run, kevo::export_grpo, summary, options);
+  REQUIRE(rows.size() == 5);
+  CHECK(rows[0].at("reward").to_number<double>() == 0);  // faster
+  CHECK(rows[0].at("reward_terms").as_object().at("broken_rules") ==
+        json::array{json::object{{"rule", "no_f"}, {"reason", "the source contains an f"}}});
+  CHECK(rows[1].at("reward").to_number<double>() == doctest::Approx(1.2));  // little
+  CHECK(kevo::training_card(run.record, "grpo", options, summary).find(", with the rule no_f") !=
+        std::string::npos);
 }
