@@ -1,6 +1,6 @@
 // task: matmul
 // verdict: valid|rejected|suspect|crashed|timed_out
-// twin: honest/clears_its_scratch.cpp
+// twin: honest/clears_its_scratch_first.cpp
 // because: Sleeps between calls as a trusted worker does, and clears what the next call needs after it has been woken and
 //   before it says that it is awake: the clock of the call begins when it has said so. The processor time shows it.
 #include <algorithm>
@@ -72,7 +72,8 @@ void grow(int64_t sums) {
   while (static_cast<int64_t>(scratch.size()) < parts * sums) scratch.resize(2 * scratch.size());
 }
 
-void clear() {
+// By plain stores, as in its twin: memset is faster on some processors, by a tenth of a call.
+__attribute__((optimize("O3,no-tree-loop-distribute-patterns"))) void clear() {
   for (float& place : scratch) place = 0;
   asm volatile("" : : : "memory");
 }
