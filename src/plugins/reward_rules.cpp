@@ -10,9 +10,8 @@ void register_reward_rules(registry& all) {
   all.reward_rules.add(
       "defines_kernel",
       [](settings& from, const build_context&) {
-        return defines_kernel(
-            from.texts("words", {.doc = "the source must contain one of these texts"},
-                       std::vector<std::string>{"__global__", "@triton.jit"}));
+        return defines_kernel(from.texts("words", {.doc = "the source must contain one of these texts"},
+                                         std::vector<std::string>{"__global__", "@triton.jit"}));
       },
       "the source of the program defines a kernel");
   all.reward_rules.add(

@@ -98,9 +98,11 @@ bundle_summary export_bundle(const journal& record, const task& t, const std::st
     bundle::add_cpp_files(b, files, summary);
   } else if (source->language == "cuda") {
     bundle::add_cuda_files(b, files, summary);
+  } else if (source->language == "triton") {
+    bundle::add_triton_files(b, files, summary);
   } else {
     throw error(error_code::input,
-                "a bundle can only contain programs in C++ and CUDA, not in " + source->language,
+                "a bundle can only contain programs in C++, CUDA and Triton, not in " + source->language,
                 {.file = record.directory(), .key = {}}, "--format jsonl has the sources of all candidates");
   }
   bundle::add_card(b, record, summary, files);

@@ -37,6 +37,10 @@ std::string filled(std::string_view name, const std::map<std::string, std::strin
 void add_cpp_files(const bundled& b, folder_text& files, bundle_summary& summary);
 void add_cuda_files(const bundled& b, folder_text& files, bundle_summary& summary);
 
+/// Adds the file of a program in Triton with launch lines: its source, and a function of PyTorch's tensors
+/// that launches its kernels.
+void add_triton_files(const bundled& b, folder_text& files, bundle_summary& summary);
+
 /// Whether a test can draw the inputs of the task and judge its outputs; otherwise why not.
 std::string reason_against_test(const task& t);
 

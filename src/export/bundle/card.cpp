@@ -6,6 +6,7 @@
 
 #include "src/base/text/utf8.hpp"
 #include "src/export/bundle/bundle_parts.hpp"
+#include "src/export/bundle/python_text.hpp"
 
 namespace kevo::bundle {
 namespace {
@@ -54,7 +55,21 @@ std::string code_of(const bundle_summary& summary) {
                                 "that the figures may differ.\n";
 }
 
+// How to use a bundle in Triton.
+std::string python_steps(const bundled& b) {
+  std::string words;
+  for (const auto& input : b.what->inputs)
+    words += (words.empty() ? "" : ", ") + python_identifier(input.name);
+  return fmt::format(
+      "```python\nimport sys\nsys.path.insert(0, \"PATH/OF/THIS/FOLDER\")\nfrom {0} import {0}\n\n"
+      "result = {0}({1})\n```\n\n"
+      "The inputs are dense tensors of PyTorch on one GPU. Without a GPU, Triton's interpreter runs the "
+      "kernels\n(`TRITON_INTERPRET=1`), slowly. `kevo eval` takes the file as a candidate, too.\n",
+      b.name, words);
+}
+
 std::string steps(const bundled& b, bool cuda, const folder_text& files) {
+  if (b.source->language == "triton") return python_steps(b);
   const bool test = files.contains(fmt::format("test/{}_test.cpp", b.name));
   std::string text = "```sh\ncmake -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build\n";
   if (test)

@@ -6,15 +6,10 @@
 #include <kevo/dtype.hpp>
 #include <kevo/error.hpp>
 
+#include "src/export/bundle/word_characters.hpp"
+
 namespace kevo::bundle {
 namespace {
-
-bool begins_word(char c) {
-  return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-bool in_word(char c) {
-  return begins_word(c) || std::isdigit(static_cast<unsigned char>(c)) != 0 || c == '.';
-}
 
 // The end of the number that begins at `at`: digits, 0x, a fraction, an exponent with its sign.
 std::size_t end_of_number(std::string_view text, std::size_t at) {

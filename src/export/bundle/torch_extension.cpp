@@ -1,15 +1,13 @@
 // A PyTorch function that calls the launcher of a bundle.
 
-#include <algorithm>
-#include <optional>
-#include <set>
+#include <map>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include <kevo/expression.hpp>
 
+#include "src/export/bundle/axis_sources.hpp"
 #include "src/export/bundle/bundle_parts.hpp"
 #include "src/export/bundle/cuda_launcher.hpp"
 #include "src/export/bundle/expression_text.hpp"
@@ -27,84 +25,11 @@ std::string scalar_type(const std::string& dtype) {
   return found == known.end() ? std::string() : found->second;
 }
 
-// Where the size of an axis can be read: "A.size(0)"; empty if no input has it as an extent.
-std::string size_of_axis(const task& t, const std::string& axis) {
-  for (const auto& input : t.inputs) {
-    for (std::size_t i = 0; i < input.shape.size(); ++i) {
-      if (!input.scalar && input.shape[i] == axis) return fmt::format("{}.size({})", input.name, i);
-    }
-  }
-  return {};
-}
-
-bool is_constant(const task& t, const std::string& axis) {
-  return std::any_of(t.axes.begin(), t.axes.end(),
-                     [&](const auto& one) { return one.name == axis && one.value; });
-}
-
-// The right side of a constraint "AXIS == expression"; nothing if it is another one.
-std::optional<expression> determined_by(const expression& constraint, const std::string& axis) {
-  const auto& text = constraint.text();
-  const auto at = text.find("==");
-  if (at == std::string::npos || text.find("==", at + 2) != std::string::npos) return std::nullopt;
-  if (text.find_first_of("&|?", 0) != std::string::npos) return std::nullopt;
-  auto left = text.substr(0, at);
-  left.erase(std::remove(left.begin(), left.end(), ' '), left.end());
-  if (left != axis) return std::nullopt;
-  return expression::parse(text.substr(at + 2));
-}
-
-/// Where the values of the axes come from.
-struct axis_sources {
-  std::vector<std::string> asked;                           ///< the caller gives them
-  std::vector<std::pair<std::string, std::string>> values;  ///< all axes in C++, those first that others need
-};
-
-// An axis is a constant, the extent of an input, or follows from others by a constraint; the rest is asked
-// for.
-axis_sources sizes_of(const task& t) {
-  axis_sources result;
-  std::set<std::string> known;
-  std::vector<std::string> open;
-  const auto add = [&](const std::string& axis, const std::string& value) {
-    result.values.emplace_back(axis, value);
-    known.insert(axis);
-  };
-  for (const auto& axis : t.axes) {
-    const auto size = axis.value ? std::to_string(*axis.value) : size_of_axis(t, axis.name);
-    if (!size.empty()) add(axis.name, size);
-    if (size.empty()) open.push_back(axis.name);
-  }
-  const auto rule_of = [&](const std::string& axis) -> std::optional<expression> {
-    for (const auto& constraint : t.constraints) {
-      if (auto rule = determined_by(constraint, axis)) return rule;
-    }
-    return std::nullopt;
-  };
-  const auto follows = [&](const std::string& axis) {
-    const auto rule = rule_of(axis);
-    return rule && std::all_of(rule->names().begin(), rule->names().end(),
-                               [&](const auto& name) { return known.contains(name); });
-  };
-  const auto ask = [&](const std::string& axis) {
-    result.asked.push_back(axis);
-    add(axis, axis);
-  };
-  for (const auto& axis : open) {
-    if (!rule_of(axis)) ask(axis);
-  }
-  std::erase_if(open, [&](const auto& axis) { return known.contains(axis); });
-  while (!open.empty()) {
-    const auto next = std::find_if(open.begin(), open.end(), follows);
-    if (next == open.end()) {
-      ask(open.front());
-      open.erase(open.begin());
-    } else {
-      add(*next, integer_text(*rule_of(*next)));
-      open.erase(next);
-    }
-  }
-  return result;
+// How the function reads the value of an axis.
+std::string value_text(const axis_source& axis) {
+  if (axis.constant) return std::to_string(*axis.constant);
+  if (axis.extent) return fmt::format("{}.size({})", axis.extent->input, axis.extent->index);
+  return axis.rule ? integer_text(*axis.rule) : axis.name;
 }
 
 }  // namespace
@@ -130,15 +55,16 @@ std::string add_torch_extension(const bundled& b, folder_text& files) {
         input.name, type, input.shape.size(), input.dtype, cpp_type(input.dtype));
   }
   if (parameters.empty()) return "it has no inputs";
-  const auto sizes = sizes_of(t);
-  for (const auto& name : sizes.asked) {
-    parameters += fmt::format(", std::int64_t {}", name);
-    arguments += fmt::format(", pybind11::arg(\"{}\")", name);
-    words += ", " + name;
+  const auto sizes = axis_sources(t);
+  for (const auto& axis : sizes) {
+    if (!axis.is_asked()) continue;
+    parameters += fmt::format(", std::int64_t {}", axis.name);
+    arguments += fmt::format(", pybind11::arg(\"{}\")", axis.name);
+    words += ", " + axis.name;
   }
-  for (const auto& [name, value] : sizes.values) {
-    body += fmt::format("  [[maybe_unused]] const whole {} = {};\n", variable(name), value);
-    if (!is_constant(t, name)) body += fmt::format("  a.{0} = {1}.value();\n", name, variable(name));
+  for (const auto& axis : sizes) {
+    body += fmt::format("  [[maybe_unused]] const whole {} = {};\n", variable(axis.name), value_text(axis));
+    if (!axis.constant) body += fmt::format("  a.{0} = {1}.value();\n", axis.name, variable(axis.name));
   }
   for (const auto& input : t.inputs) {
     for (std::size_t i = 0; i < input.shape.size(); ++i) {

@@ -9,7 +9,7 @@
 #include <kevo/error.hpp>
 
 #include "src/task/task_loader.hpp"
-#include "tests/journal/random_run.hpp"
+#include "tests/export/bundle/run_of.hpp"
 #include "tests/support/shell.hpp"
 
 using namespace kevo_test;  // NOLINT(google-build-using-namespace)
@@ -20,38 +20,6 @@ const std::string wrong_product =
     "#include <cstdint>\nextern \"C\" void run(const float*, const float*, float* C, int64_t M, int64_t N, "
     "int64_t) "
     "{\n  for (int64_t i = 0; i < M * N; ++i) C[i] = 0;\n}\n";
-
-/// A run whose candidates are the given programs, each valid and twice as fast as the seed.
-struct run_of {
-  scratch_folder folder;
-  kevo::task task = kevo::load_task(KEVO_SOURCE_DIR "/configs/tasks/matmul/task.yaml");
-  kevo::journal record = kevo::journal::create(folder / "run", example_header());
-
-  explicit run_of(const std::vector<kevo::program>& programs) {
-    std::uint64_t sequence = 0;
-    for (kevo::candidate_id id = 0; id < programs.size(); ++id) {
-      const auto shared = std::make_shared<const kevo::program>(programs[id]);
-      record.store().put_program(kevo::id_of(*shared), shared);
-      record.consume({++sequence, 1.0, kevo::seeded{id, kevo::id_of(*shared)}});
-      kevo::evaluation e;
-      e.outcome = kevo::outcome::valid;
-      e.speedup = e.score = 2;
-      e.speedup_interval = {1.9, 2.1};
-      e.stage = kevo::evaluation_stage::confirmed;
-      e.baseline = "seed";
-      e.context = {{"compiler", "g++"}, {"flags", "-O2"}};
-      e.workloads.push_back(
-          {.uuid = "square", .outcome = kevo::outcome::valid, .time_ns = 1e6, .speedup = 2});
-      record.consume({++sequence, 2.0,
-                      kevo::evaluation_told{id + 1,
-                                            id,
-                                            kevo::evaluation_stage::confirmed,
-                                            std::make_shared<const kevo::evaluation>(e),
-                                            {kevo::archive_status::new_cell, 0.5}}});
-    }
-    record.commit();
-  }
-};
 
 shell::result in(const std::string& folder, const std::vector<std::string>& words) {
   std::vector<std::string> all = {"/usr/bin/env"};
