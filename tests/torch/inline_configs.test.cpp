@@ -5,8 +5,10 @@
 // as on a machine with a GPU, and their kernels are run on the CPU. tests/gpu/llm_softmax.test.cpp runs the
 // latter on a device.
 
+#include <algorithm>
 #include <regex>
 #include <string>
+#include <vector>
 
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
@@ -41,11 +43,11 @@ const kevo::cassette& cuda_replies() {
   return tape;
 }
 
-// Executes a program up to its extension with kevo's own load_inline, and builds that with kevo's own
-// builder.
+// Executes programs up to their extensions with kevo's own load_inline, and builds those with kevo's own
+// builder, which prepares PyTorch's headers once.
 constexpr const char* builds = R"py(
 import os, sys, types
-source, folder, nvcc, packages, here = sys.argv[1:]
+folder, nvcc, packages, here, *sources = sys.argv[1:]
 sys.path[:0] = [here]
 from kevo_torch_extension import extension_requests, provide_torch_extensions
 import kevo_torch_build
@@ -62,30 +64,48 @@ torch.nn = types.ModuleType("torch.nn")
 torch.utils = types.ModuleType("torch.utils")
 sys.modules.update({"torch": torch, "torch.nn": torch.nn, "torch.utils": torch.utils})
 provide_torch_extensions(torch, requests(None, []))
-try:
-    exec(compile(open(source).read(), source, "exec"), {})
-    sys.exit("the program builds no extension")
-except Asked as asked:
-    [request] = asked.args
 kevo_torch_build.BUILD_SECONDS = 400  # whatever else this machine does
 builder = kevo_torch_build.extension_builder(packages, "", nvcc, "90")
-os.mkdir(folder)
-try:
-    print("built", len(builder.build(folder, request, lambda: True)) > 0)
-except kevo_torch_build.Unfit as failure:
-    print("refused", failure)
+for number, source in enumerate(sources):
+    try:
+        exec(compile(open(source).read(), source, "exec"), {})
+        sys.exit("the program builds no extension")
+    except Asked as asked:
+        [request] = asked.args
+    made = f"{folder}/{number}"
+    os.makedirs(made)
+    try:
+        print("built", len(builder.build(made, request, lambda: True)) > 0, end="\0")
+    except kevo_torch_build.Unfit as failure:
+        print("refused", failure, end="\0")
 )py";
 
-/// "built True", or "refused" with the messages of the compilers.
-std::string built_for_gpu(const std::string& text, const std::string& nvcc) {
+/// Of each program "built True", or "refused" with the messages of the compilers.
+std::vector<std::string> built_for_gpu(const std::vector<std::string>& texts, const std::string& nvcc) {
   const auto tools = kevo::torch::find_torch({}, false);
   const shell::scratch folder;
   shell::write_file(folder / "build.py", builds);
-  shell::write_file(folder / "kernel.py", text);
-  const auto done =
-      shell::run({tools.python, "-I", "-B", (folder / "build.py").string(), (folder / "kernel.py").string(),
-                  (folder / "out").string(), nvcc, tools.packages, KEVO_SOURCE_DIR "/fitness/torch"});
-  return done.out + done.err;
+  std::vector<std::string> words = {tools.python,
+                                    "-I",
+                                    "-B",
+                                    (folder / "build.py").string(),
+                                    (folder / "out").string(),
+                                    nvcc,
+                                    tools.packages,
+                                    KEVO_SOURCE_DIR "/fitness/torch"};
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    words.push_back((folder / ("kernel" + std::to_string(i) + ".py")).string());
+    shell::write_file(words.back(), texts[i]);
+  }
+  const auto done = shell::run(words);
+  std::vector<std::string> said;
+  for (std::size_t at = 0; at < done.out.size();) {
+    const auto end = std::min(done.out.find('\0', at), done.out.size());
+    said.push_back(done.out.substr(at, end - at));
+    at = end + 1;
+  }
+  REQUIRE_MESSAGE(said.size() == texts.size(), done.err);
+  return said;
 }
 
 // What follows a reply's kernels: one launch as its host code makes it, compared with plain loops.
@@ -189,12 +209,12 @@ TEST_CASE("llm_torch_cuda: nvcc builds the extensions of the replies, but for th
     kevo_test::skip("there is no nvcc");
     return;
   }
-  const auto built = [&](const char* op, std::uint64_t ordinal) {
-    return built_for_gpu(program_in_reply(cuda_replies(), op, ordinal), nvcc);
-  };
-  CHECK(built("llm_rewrite", 0) == "built True\n");
-  const auto draft = built("llm_repair", 0);
-  CHECK_MESSAGE(draft.starts_with("refused"), draft);
-  CHECK_MESSAGE(draft.find("was not declared in this scope") != std::string::npos, draft);
-  CHECK(built("llm_repair", 1) == "built True\n");
+  const auto said = built_for_gpu(
+      {program_in_reply(cuda_replies(), "llm_rewrite", 0), program_in_reply(cuda_replies(), "llm_repair", 0),
+       program_in_reply(cuda_replies(), "llm_repair", 1)},
+      nvcc);
+  CHECK(said[0] == "built True");
+  CHECK_MESSAGE(said[1].starts_with("refused"), said[1]);
+  CHECK_MESSAGE(said[1].find("was not declared in this scope") != std::string::npos, said[1]);
+  CHECK(said[2] == "built True");
 }

@@ -1,9 +1,9 @@
 // labels: slow
 // timeout: 300
 // one processor
-// The shipped Triton tasks as functions of PyTorch (torch.yaml beside each task.yaml): PyTorch's own operation is
-// valid, and so is the bundle of a Triton program. On the CPU, with small sizes in the place of those that are
-// timed.
+// The shipped Triton tasks as functions of PyTorch (torch.yaml beside each task.yaml): PyTorch's own
+// operation is valid, and so is the bundle of a Triton program. On the CPU, with small sizes in the place of
+// those that are timed.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -59,7 +59,8 @@ TEST_CASE("PyTorch's own operation is valid for the problem of each Triton task"
   const shell::scratch folder;
   for (const auto& one : all) {
     const auto task = small_copy(folder, one);
-    CHECK_MESSAGE(fault_of(task, (folder / (one.name + "/eager.py")).string(), folder.string()) == "", one.name);
+    CHECK_MESSAGE(fault_of(task, (folder / (one.name + "/eager.py")).string(), folder.string()) == "",
+                  one.name);
   }
 }
 

@@ -157,10 +157,9 @@ std::string python_text(const cuda::real_expression& e, const python_name& name)
     }
     const bool number = !begins_word(text[at]);
     std::size_t end = at;
-    while (end < text.size() &&
-           (in_word(text[end]) || (number && (text[end] == '+' || text[end] == '-') &&
-                                   (text[end - 1] == 'e' || text[end - 1] == 'E') &&
-                                   !text.substr(at, 2).starts_with("0x"))))
+    while (end < text.size() && (in_word(text[end]) || (number && (text[end] == '+' || text[end] == '-') &&
+                                                        (text[end - 1] == 'e' || text[end - 1] == 'E') &&
+                                                        !text.substr(at, 2).starts_with("0x"))))
       ++end;
     const auto word = text.substr(at, end - at);
     std::size_t next = end;

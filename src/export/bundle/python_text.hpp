@@ -14,8 +14,8 @@ namespace kevo::bundle {
 /// What a name of an expression is called in Python.
 using python_name = std::function<std::string(std::string_view name)>;
 
-/// An integer expression: `K % BK == 0 && M > 4` becomes `_kevo_int(...)` of Python's operators, with the same
-/// value, except that Python's integers do not overflow. The text needs the functions of
+/// An integer expression: `K % BK == 0 && M > 4` becomes `_kevo_int(...)` of Python's operators, with the
+/// same value, except that Python's integers do not overflow. The text needs the functions of
 /// files/triton_launch.py.in. O(length of the text).
 std::string python_text(const expression& e, const python_name& name);
 

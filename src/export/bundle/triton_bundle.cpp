@@ -20,10 +20,9 @@ void add_triton_files(const bundled& b, folder_text& files, bundle_summary& summ
   if (b.source->files.size() != 1) refuse("a bundle in Triton can only contain a program in one file");
   const auto lines = cuda::read_launch_lines(*b.source);
   if (const auto* failure = std::get_if<cuda::launch_failure>(&lines)) refuse(failure->reason);
-  files[b.name + ".py"] =
-      triton_module({b.name, b.what, b.source, &std::get<cuda::declared_launch>(lines)});
-  summary.remarks.push_back(
-      fmt::format("there is no test in this folder: kevo eval TASK {}.py compares it with the reference", b.name));
+  files[b.name + ".py"] = triton_module({b.name, b.what, b.source, &std::get<cuda::declared_launch>(lines)});
+  summary.remarks.push_back(fmt::format(
+      "there is no test in this folder: kevo eval TASK {}.py compares it with the reference", b.name));
 }
 
 }  // namespace kevo::bundle

@@ -94,7 +94,7 @@ class python_writer {
 
 // Axes and indices of loops have the prefix v_, so that they hide neither tensors nor what the file defines.
 std::string python_writer::name_of(std::string_view name, const launch_line* launch,
-                            const error_place& place) const {
+                                   const error_place& place) const {
   const std::string word(name);
   if (axes_.contains(word)) return "v_" + word;
   if (const auto tunable = parts_.lines->tunables.find(word); tunable != parts_.lines->tunables.end())
@@ -148,11 +148,11 @@ std::string python_writer::sizes() const {
   }
   if (text.empty()) not_in_triton({.file = parts_.lines->file}, "a task without tensors as inputs");
   for (const auto& axis : axis_sources(*parts_.what)) {
-    const auto value = axis.constant ? std::to_string(*axis.constant)
-                       : axis.extent
-                           ? fmt::format("{}.shape[{}]", python_identifier(axis.extent->input), axis.extent->index)
-                       : axis.rule ? text_of(*axis.rule, {})
-                                   : python_identifier(axis.name);
+    const auto value =
+        axis.constant ? std::to_string(*axis.constant)
+        : axis.extent ? fmt::format("{}.shape[{}]", python_identifier(axis.extent->input), axis.extent->index)
+        : axis.rule   ? text_of(*axis.rule, {})
+                      : python_identifier(axis.name);
     text += indented(1, fmt::format("v_{} = {}", axis.name, value));
   }
   for (const auto& input : parts_.what->inputs) {
@@ -162,8 +162,8 @@ std::string python_writer::sizes() const {
   }
   for (const auto& condition : parts_.what->constraints) {
     text += indented(1, fmt::format("if not {}:", text_of(condition, {})));
-    text += indented(2, fmt::format("raise ValueError({})",
-                                    python_literal("the sizes must satisfy " + condition.text())));
+    text += indented(
+        2, fmt::format("raise ValueError({})", python_literal("the sizes must satisfy " + condition.text())));
   }
   return text;
 }
@@ -171,9 +171,9 @@ std::string python_writer::sizes() const {
 std::string python_writer::outputs() const {
   std::string text;
   for (const auto& output : parts_.what->outputs) {
-    text += indented(1, fmt::format("{} = _kevo_torch.empty({}, dtype={}, device=device)",
-                                    python_identifier(output.name), tuple_of(texts_of(output.shape)),
-                                    type_of(output.name, output.dtype)));
+    text += indented(
+        1, fmt::format("{} = _kevo_torch.empty({}, dtype={}, device=device)", python_identifier(output.name),
+                       tuple_of(texts_of(output.shape)), type_of(output.name, output.dtype)));
   }
   return text;
 }
@@ -186,12 +186,12 @@ std::string python_writer::workspaces() const {
     if (space->align) not_in_triton(line.place, "a workspace with 'align'");
     std::string elements = "1";
     for (const auto& extent : space->shape) elements += " * " + text_of(extent, line.place);
-    const auto made =
-        fmt::format("_kevo_torch.empty({}, dtype={}, device=device)", elements,
-                    type_of(space->id.text, std::string(space->type.name)));
-    text += indented(1, fmt::format("{} = {}{}", python_identifier(space->id.text), made,
-                                    line.condition ? fmt::format(" if {} else None", text_of(*line.condition, line.place))
-                                                   : ""));
+    const auto made = fmt::format("_kevo_torch.empty({}, dtype={}, device=device)", elements,
+                                  type_of(space->id.text, std::string(space->type.name)));
+    text += indented(
+        1, fmt::format(
+               "{} = {}{}", python_identifier(space->id.text), made,
+               line.condition ? fmt::format(" if {} else None", text_of(*line.condition, line.place)) : ""));
   }
   return text;
 }
@@ -203,7 +203,8 @@ std::string python_writer::memset_of(const cuda::memset_line& set) const {
                      text_of(set.byte, set.buffer.place));
 }
 
-std::string python_writer::typed(const cuda::typed_argument& argument, const cuda::argument_line& line) const {
+std::string python_writer::typed(const cuda::typed_argument& argument,
+                                 const cuda::argument_line& line) const {
   const auto type = argument.type.name;
   if (const auto* whole = std::get_if<expression>(&argument.value)) {
     if (type == "int32") return text_of(*whole, line.place);
@@ -288,9 +289,9 @@ std::string python_writer::statement(const statement_line& line) const {
   std::string text;
   if (line.condition) text += indented(depth++, fmt::format("if {}:", text_of(*line.condition, line.place)));
   if (line.loop) {
-    text += indented(depth++, fmt::format("for v_{} in _kevo_range({}, {}):", line.loop->id.text,
-                                          text_of(line.loop->from, line.place),
-                                          text_of(line.loop->to, line.place)));
+    text += indented(depth++,
+                     fmt::format("for v_{} in _kevo_range({}, {}):", line.loop->id.text,
+                                 text_of(line.loop->from, line.place), text_of(line.loop->to, line.place)));
   }
   for (std::size_t at = 0; at < work.size();) {
     const auto end = std::min(work.find('\n', at), work.size());
@@ -345,11 +346,12 @@ std::string triton_module(const triton_module_parts& parts) {
   std::string text = file.text;
   while (text.ends_with('\n')) text.pop_back();
   return text + '\n' +
-         filled("triton_launch.py.in", {{"name", parts.name},
-                                        {"parameters", written.parameters()},
-                                        {"about", for_docstring(parts.what->name + ": " + parts.what->description)},
-                                        {"shapes", for_docstring(written.shapes())},
-                                        {"body", written.body()}});
+         filled("triton_launch.py.in",
+                {{"name", parts.name},
+                 {"parameters", written.parameters()},
+                 {"about", for_docstring(parts.what->name + ": " + parts.what->description)},
+                 {"shapes", for_docstring(written.shapes())},
+                 {"body", written.body()}});
 }
 
 }  // namespace kevo::bundle

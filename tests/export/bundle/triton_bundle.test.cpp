@@ -1,7 +1,7 @@
 // labels: slow
 // one processor
-// A program in Triton as a bundle: one file of Python, whose function gives what PyTorch's own operations give
-// on Triton's interpreter, also for launch lines with every part.
+// A program in Triton as a bundle: one file of Python, whose function gives what PyTorch's own operations
+// give on Triton's interpreter, also for launch lines with every part.
 
 #include <filesystem>
 #include <fstream>
@@ -32,8 +32,8 @@ shell::result python(const std::string& folder, const std::string& text) {
       "import sys\nsys.path.insert(0, '" KEVO_SOURCE_DIR
       "/fitness/torch')\nimport kevo_torch_program\nkevo_torch_program.mend_interpreter()\n";
   shell::write_file(folder + "/checks.py", mended + text);
-  return shell::run({"/usr/bin/env", "TRITON_INTERPRET=1", "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=" + tools.packages, "OMP_NUM_THREADS=1",
-                     tools.python, "checks.py"},
+  return shell::run({"/usr/bin/env", "TRITON_INTERPRET=1", "PYTHONDONTWRITEBYTECODE=1",
+                     "PYTHONPATH=" + tools.packages, "OMP_NUM_THREADS=1", tools.python, "checks.py"},
                     folder);
 }
 
@@ -54,7 +54,8 @@ void check_seed(const std::string& task, const std::string& checks) {
   const auto file = folder / ("tasks/" + task + "/task.yaml");
   for (const auto& changed : {file, folder / ("tasks/" + task + "/tunable.py")}) {
     auto text = shell::read_file(changed);
-    for (std::size_t at; (at = text.find("bfloat16")) != std::string::npos;) text.erase(at, 1).replace(at, 7, "float16");
+    for (std::size_t at; (at = text.find("bfloat16")) != std::string::npos;)
+      text.erase(at, 1).replace(at, 7, "float16");
     shell::write_file(changed, text);
   }
   const run_of run({kevo::load_task(file).seeds.front()}, file);
@@ -80,10 +81,11 @@ TEST_CASE("the shipped seeds in Triton become functions that agree with PyTorch"
              "    x, weight = torch.randn(shape), torch.rand(shape[1])\n"
              "    expected = x * weight / (x.square().mean(1, keepdim=True) + 1e-6).sqrt()\n"
              "    torch.testing.assert_close(program(x, weight), expected)\n");
-  check_seed("triton_attention",
-             "q, k, v = (torch.randn(2, 70, 64).half() for _ in range(3))\n"
-             "expected = torch.nn.functional.scaled_dot_product_attention(q.double(), k.double(), v.double())\n"
-             "torch.testing.assert_close(program(q, k, v).double(), expected, atol=0.01, rtol=0.02)\n");
+  check_seed(
+      "triton_attention",
+      "q, k, v = (torch.randn(2, 70, 64).half() for _ in range(3))\n"
+      "expected = torch.nn.functional.scaled_dot_product_attention(q.double(), k.double(), v.double())\n"
+      "torch.testing.assert_close(program(q, k, v).double(), expected, atol=0.01, rtol=0.02)\n");
   check_seed("triton_matmul_bf16",
              "A, B = torch.randn(70, 45).half(), torch.randn(33, 45).half()\n"
              "expected = A.double() @ B.double().T\n"
@@ -104,15 +106,16 @@ TEST_CASE("the shipped seeds in Triton become functions that agree with PyTorch"
 
 TEST_CASE("a function refuses tensors that do not fit the task") {
   if (!has_pytorch()) return;
-  check_seed("triton_rmsnorm",
-             "x, weight = torch.randn(3, 7), torch.rand(7)\n"
-             "for wrong in [(x, torch.rand(8)), (x.double(), weight), (x.T, torch.rand(3)), (x[0], weight)]:\n"
-             "    try:\n"
-             "        program(*wrong)\n"
-             "    except ValueError as refused:\n"
-             "        assert 'must be' in str(refused), refused\n"
-             "    else:\n"
-             "        raise AssertionError(wrong)\n");
+  check_seed(
+      "triton_rmsnorm",
+      "x, weight = torch.randn(3, 7), torch.rand(7)\n"
+      "for wrong in [(x, torch.rand(8)), (x.double(), weight), (x.T, torch.rand(3)), (x[0], weight)]:\n"
+      "    try:\n"
+      "        program(*wrong)\n"
+      "    except ValueError as refused:\n"
+      "        assert 'must be' in str(refused), refused\n"
+      "    else:\n"
+      "        raise AssertionError(wrong)\n");
 }
 
 TEST_CASE("every part of launch lines is in the function") {
@@ -120,10 +123,12 @@ TEST_CASE("every part of launch lines is in the function") {
   const scratch_folder folder;
   shell::write_file(folder / "task.yaml",
                     "name: parts\nop_type: parts\ndescription: 'Says \"so\".'\n"
-                    "axes: {N: {type: var}, HALF: {type: var}, TWO: {type: const, value: 2}}\nconstraints: ['HALF == N / 2']\n"
+                    "axes: {N: {type: var}, HALF: {type: var}, TWO: {type: const, value: 2}}\nconstraints: "
+                    "['HALF == N / 2']\n"
                     "inputs: {lambda: {shape: [N], dtype: float32}, factor: {shape: null, dtype: float32}}\n"
                     "outputs: {y: {shape: [HALF + 1], dtype: float32}, count: {shape: [TWO], dtype: int32}}\n"
-                    "reference: {language: cuda, file: r.cu}\nworkloads: [{uuid: a, axes: {N: 8, HALF: 4}, inputs: {factor: {type: scalar, value: 3.0}}}]\n"
+                    "reference: {language: cuda, file: r.cu}\nworkloads: [{uuid: a, axes: {N: 8, HALF: 4}, "
+                    "inputs: {factor: {type: scalar, value: 3.0}}}]\n"
                     "seeds: [seed.py]\n");
   shell::write_file(folder / "r.cu", "__global__ void reference() {}\n");
   shell::write_file(folder / "seed.py", R"(import triton
@@ -166,8 +171,8 @@ def finish(sums, y, n, count, extra, SIZE: tl.constexpr):
                           "    expected = one * parts + extra\n"
                           "    torch.testing.assert_close(y, torch.full((n // 2 + 1,), expected))\n"
                           "    assert count.tolist() == [-1, size], count\n"
-                          "check(8, 4, 0.3, 2)\n"    // two rounds; configuration 1
-                          "check(7, 4, 0.0, 1)\n"    // one round; its own constant
+                          "check(8, 4, 0.3, 2)\n"  // two rounds; configuration 1
+                          "check(7, 4, 0.0, 1)\n"  // one round; its own constant
                           "check(2, 4, 1.05, 1)\n"
                           "try:\n"
                           "    made(torch.ones(1), 3.0)\n"  // HALF is 0: no line... divides by zero
@@ -183,8 +188,7 @@ def finish(sums, y, n, count, extra, SIZE: tl.constexpr):
 TEST_CASE("what a function of PyTorch cannot do is refused with its line") {
   const scratch_folder folder;
   const auto refusal = [&](const std::string& lines, const std::string& rest = "") {
-    const auto source = "import triton\n" + lines +
-                        "\n@triton.jit\ndef f(x):\n    pass\n" + rest;
+    const auto source = "import triton\n" + lines + "\n@triton.jit\ndef f(x):\n    pass\n" + rest;
     const run_of run({kevo::single_file_program("triton", "seed.py", source)},
                      KEVO_SOURCE_DIR "/configs/tasks/triton_softmax/task.yaml");
     try {
@@ -199,19 +203,33 @@ TEST_CASE("what a function of PyTorch cannot do is refused with its line") {
   CHECK(refusal("# kevo: launch f[M](x, int64(N))").find("2: a number of type int64") == 0);
   CHECK(refusal("# kevo: launch f[M](x, null)").find("2: the argument null") == 0);
   CHECK(refusal("# kevo: launch f[occupancy(f)](x)").find("2: occupancy(kernel)") == 0);
-  CHECK(refusal("# kevo: launch f[M](x)", "def run():\n    pass\n").find("defines 'run'") != std::string::npos);
+  CHECK(refusal("# kevo: launch f[M](x)", "def run():\n    pass\n").find("defines 'run'") !=
+        std::string::npos);
 }
 
 TEST_CASE("an expression in Python has the value that kevo computes") {
   if (!has_pytorch()) return;
   const scratch_folder folder;
-  const std::vector<std::string> operators = {"+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "&&", "||"};
+  const std::vector<std::string> operators = {
+      "+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "&&", "||"};
   kevo::rng random(5);
   // As many parentheses as operators, so that precedence is seen, too.
   const auto operand = [&] {
-    const std::vector<std::string> all = {"a", "b", "7", "0x10", "!b", "-a", "(a + b)", "max(a, 3, b)",
-                                          "ceildiv(a, 3)", "align_up(b, 4)", "pow2_ceil(a + 9)", "log2_ceil(9)",
-                                          "(a > b ? a : 5)", "sizeof(float16)", "min(a)"};
+    const std::vector<std::string> all = {"a",
+                                          "b",
+                                          "7",
+                                          "0x10",
+                                          "!b",
+                                          "-a",
+                                          "(a + b)",
+                                          "max(a, 3, b)",
+                                          "ceildiv(a, 3)",
+                                          "align_up(b, 4)",
+                                          "pow2_ceil(a + 9)",
+                                          "log2_ceil(9)",
+                                          "(a > b ? a : 5)",
+                                          "sizeof(float16)",
+                                          "min(a)"};
     return all[random.below(all.size())];
   };
   std::string checks =
@@ -220,7 +238,8 @@ TEST_CASE("an expression in Python has the value that kevo computes") {
   std::size_t compared = 0;
   for (int i = 0; i < 2000; ++i) {
     std::string text = operand();
-    for (auto more = random.below(5); more > 0; --more) text += " " + operators[random.below(operators.size())] + " " + operand();
+    for (auto more = random.below(5); more > 0; --more)
+      text += " " + operators[random.below(operators.size())] + " " + operand();
     if (random.chance(0.2)) text = text + " ? " + operand() + " : " + operand() + " - 1";
     const auto e = kevo::expression::parse(text);
     const std::int64_t a = random.integer(-5, 40);
@@ -232,9 +251,10 @@ TEST_CASE("an expression in Python has the value that kevo computes") {
       continue;  // a division by zero
     }
     ++compared;
-    const auto python_text = kevo::bundle::python_text(e, [](std::string_view name) { return "v_" + std::string(name); });
-    checks += "v_a, v_b = " + std::to_string(a) + ", " + std::to_string(b) + "\nassert " + python_text + " == " +
-              std::to_string(value) + ", '" + text + "'\n";
+    const auto python_text =
+        kevo::bundle::python_text(e, [](std::string_view name) { return "v_" + std::string(name); });
+    checks += "v_a, v_b = " + std::to_string(a) + ", " + std::to_string(b) + "\nassert " + python_text +
+              " == " + std::to_string(value) + ", '" + text + "'\n";
   }
   CHECK(compared > 1500);
   const run_of run({kevo::load_task(KEVO_SOURCE_DIR "/configs/tasks/triton_softmax/task.yaml").seeds.front()},
