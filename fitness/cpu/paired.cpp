@@ -17,7 +17,7 @@ constexpr double turn_calls = 12;   // in a turn
 constexpr double most_rounds = 10;  // in a block
 constexpr double long_ns = 20e6;    // a call of which one in a block is enough: more pairs say more
 
-// A worker that is awake has calls of less than 0.1 ms (session.cpp); what is known of a call is rough.
+// A worker that is awake has calls of less than 0.1 ms (session_calls.cpp); what is known of a call is rough.
 constexpr double longest_surely_awake_ns = 70e3;
 
 constexpr double most_processes = 6;   // of the candidate in a block with a slow baseline

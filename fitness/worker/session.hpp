@@ -3,6 +3,7 @@
 // say afterwards.
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -134,8 +135,7 @@ class worker_session {
  private:
   using clock = std::chrono::steady_clock;
 
-  template <class Word>
-  call_end wait_for(const std::atomic<Word>& word, Word value, clock::time_point deadline);
+  call_end wait_for(const std::atomic<std::uint64_t>& word, std::uint64_t value, clock::time_point deadline);
   /// Whether the controller sleeps during calls: the worker's threads need every processor.
   bool sleeps() const { return settings_.yield && settings_.threads > 1; }
   call_end sleep_until_done(clock::time_point deadline);
