@@ -15,6 +15,8 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/process/proc.hpp"
+
 namespace kevo {
 namespace {
 
@@ -79,7 +81,11 @@ void measuring_lock::look(const wait_listener& listener) {
   device_holder now;
   if (::pread(files_.back().get(), text, sizeof text - 1, 0) > 0) now.process = std::atoi(text);
   if (now.process == ::getpid()) return end_wait(listener);
-  if (waits_since_ && waited_for_ && waited_for_->process == now.process) return;
+  if (const auto stat = now.process > 0 ? detail::stat_of(now.process) : std::nullopt)
+    now.stopped = stat->state == 'T';
+  if (waits_since_ && waited_for_ && waited_for_->process == now.process &&
+      waited_for_->stopped == now.stopped)
+    return;
   now.command = command_of(now.process);
   if (!waits_since_) waits_since_ = std::chrono::steady_clock::now();
   waited_for_ = now;

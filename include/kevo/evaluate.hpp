@@ -20,15 +20,19 @@ namespace kevo {
 
 /// Another process that is measuring on the device, so that an evaluation has to wait.
 struct device_holder {
-  int process = 0;      ///< process id; 0 if unknown
-  std::string command;  ///< start of the command line, made printable; empty if unknown
+  int process = 0;       ///< process id; 0 if unknown
+  std::string command;   ///< start of the command line, made printable; empty if unknown
+  bool stopped = false;  ///< by Ctrl-Z or SIGSTOP, so that nobody's turn comes before it goes on or ends
   friend bool operator==(const device_holder&, const device_holder&) = default;
 };
 
-/// For example "process 4711 (kevo run softmax.yaml)"; without the parts that are unknown.
+/// For example "process 4711 (kevo run softmax.yaml)"; without the parts that are unknown. Of one that is
+/// stopped, it says how to continue it.
 inline std::string to_string(const device_holder& who) {
   if (who.process <= 0) return "another process";
-  return "process " + std::to_string(who.process) + (who.command.empty() ? "" : " (" + who.command + ")");
+  const std::string id = std::to_string(who.process);
+  return "process " + id + (who.command.empty() ? "" : " (" + who.command + ")") +
+         (who.stopped ? ", which is stopped (kill -CONT " + id + " continues it)" : "");
 }
 
 /// Called with the process that an evaluation waits for, when the wait begins and when that process changes;

@@ -163,14 +163,22 @@ TEST_CASE("whoever waits for another process is told which, and when the wait en
   CHECK_FALSE(told.back());
   told.clear();
   {
+    // The other one is stopped while it holds the lock, and continued when this has been told.
     const kevo::measuring_lock mine(cpus, {}, [&](const std::optional<kevo::device_holder>& who) {
       listen(who);
-      if (who && told.size() == 1) static_cast<void>(::write(release[1], "x", 1) < 0);
+      if (who && told.size() == 1) ::kill(other, SIGSTOP);
+      if (who && told.size() == 2) {
+        CHECK(who->stopped);
+        CHECK(to_string(*who).find("kill -CONT " + std::to_string(other)) != std::string::npos);
+        ::kill(other, SIGCONT);
+        static_cast<void>(::write(release[1], "x", 1) < 0);
+      }
     });
+    CHECK_FALSE(told.front()->stopped);
     CHECK(mine.waited_s() > 0);
     REQUIRE(mine.waited_for());
     CHECK(mine.waited_for()->process == other);
-    CHECK(told.size() >= 2);
+    CHECK(told.size() >= 3);
     CHECK_FALSE(told.back());
   }
   ::waitpid(other, nullptr, 0);
