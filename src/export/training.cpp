@@ -337,7 +337,8 @@ std::string training_card(const journal& record, std::string_view format, const 
       options.confirmed ? "confirmed ones of valid programs"
                         : "the latest of each program, confirmed or not");
   text += "## Left out\n\n";
-  if (summary.left_out.empty()) text += "Nothing.\n";
+  if (summary.left_out.empty())
+    text += summary.rows > 0 ? "Nothing.\n" : "Nothing: the run has no replies of a language model.\n";
   for (const auto& [why, count] : summary.left_out) text += fmt::format("* {}: {}\n", why, count);
   return text;
 }

@@ -10,7 +10,7 @@ namespace kevo {
 void load_plugin(const std::string& path, registry& all, const error_place& place) {
   if (!std::filesystem::exists(path)) {
     throw error(error_code::input, fmt::format("the plug-in file does not exist: '{}'", path), place,
-                "paths are relative to the folder of the config file");
+                "paths in a config are relative to its folder, those of options to the current folder");
   }
   // A name without a slash would be searched for on the library path.
   const std::string whole = std::filesystem::absolute(path).string();

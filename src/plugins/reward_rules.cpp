@@ -24,7 +24,6 @@ void register_reward_rules(registry& all) {
             from.real("least", {.def = 1e-3,
                                 .min = 0.0,
                                 .max = 1.0,
-                                .unit = "share",
                                 .doc = "least share of the device time that the program's own kernels must "
                                        "take; a program of which this was not measured keeps the rule"}));
       },

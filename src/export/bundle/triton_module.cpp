@@ -54,6 +54,7 @@ class python_writer {
     }
   }
 
+  std::string kernels() const;
   std::string parameters() const;
   std::string shapes() const;
   std::string body() const;
@@ -108,6 +109,18 @@ std::string python_writer::name_of(std::string_view name, const launch_line* lau
     return fmt::format("named[{}]", python_literal(word.substr(dot + 1)));
   }
   return "v_" + word;  // the index of the line's loop
+}
+
+// The kernels that are launched, by name: the function may have the name of one.
+std::string python_writer::kernels() const {
+  std::set<std::string> names;
+  for (const auto& line : parts_.lines->statements) {
+    if (const auto* launch = std::get_if<launch_line>(&line.body)) names.insert(launch->kernel.text);
+  }
+  std::string text;
+  for (const auto& name : names)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", python_literal(name), name);
+  return "{" + text + "}";
 }
 
 std::string python_writer::parameters() const {
@@ -259,7 +272,7 @@ std::string python_writer::launch_of(const launch_line& launch) const {
     named += fmt::format("{}{}: {}", named.empty() ? "" : ", ", python_literal(key), value);
   };
   if (triton.config) {
-    named = fmt::format("**_kevo_config({}, {})", launch.kernel.text,
+    named = fmt::format("**_kevo_config({}, {})", python_literal(launch.kernel.text),
                         text_of(*triton.config, launch.kernel.place));
   }
   for (const auto& constant : triton.constants) add(constant.name.text, constant_of(constant.value));
@@ -273,7 +286,7 @@ std::string python_writer::launch_of(const launch_line& launch) const {
   std::vector<std::string> arguments;
   for (const auto& argument : launch.arguments) arguments.push_back(argument_of(argument));
   return fmt::format("named = {{{}}}\n_kevo_launch({}, {}, {}, named)\nlaunched = True", named,
-                     launch.kernel.text, tuple_of(grid), tuple_of(arguments));
+                     python_literal(launch.kernel.text), tuple_of(grid), tuple_of(arguments));
 }
 
 std::string python_writer::statement(const statement_line& line) const {
@@ -324,6 +337,21 @@ std::string for_docstring(std::string text) {
   return text;
 }
 
+// Whether a name is in the file besides launch lines and the definition of a kernel, which the module keeps.
+bool is_used_besides_launches(std::string_view text, std::string_view name) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    const auto line = text.substr(at, end - at);
+    at = end + 1;
+    if (line.find("# kevo:") != std::string_view::npos) continue;
+    if (line.starts_with("def ") &&
+        cuda::detail::find_word(line.substr(0, line.find('(')), name) != std::string_view::npos)
+      continue;
+    if (cuda::detail::find_word(line, name) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 // Whether a line of the file begins with the definition of a name.
 bool defines(std::string_view text, const std::string& name) {
   for (const auto& begin : {"def " + name + "(", "class " + name, name + " =", name + "="}) {
@@ -336,13 +364,15 @@ bool defines(std::string_view text, const std::string& name) {
 
 std::string triton_module(const triton_module_parts& parts) {
   const auto& file = parts.source->files.front();
-  for (const auto* name : {parts.name.c_str(), "run"}) {
-    if (!defines(file.text, name)) continue;
-    throw error(error_code::input, fmt::format("the program itself defines '{}'", name),
-                {.file = file.path, .key = {}},
-                parts.name == name ? "choose another name with --name" : "rename it in the program");
+  if (is_used_besides_launches(file.text, parts.name)) {
+    throw error(
+        error_code::input,
+        fmt::format("the program uses the name '{}' itself, which the function would replace", parts.name),
+        {.file = file.path, .key = {}}, "choose another name with --name");
   }
   const python_writer written(parts);
+  const auto alias =
+      fmt::format("\n\nrun = {}  # the name by which kevo calls a function of PyTorch\n", parts.name);
   std::string text = file.text;
   while (text.ends_with('\n')) text.pop_back();
   return text + '\n' +
@@ -351,7 +381,9 @@ std::string triton_module(const triton_module_parts& parts) {
                  {"parameters", written.parameters()},
                  {"about", for_docstring(parts.what->name + ": " + parts.what->description)},
                  {"shapes", for_docstring(written.shapes())},
-                 {"body", written.body()}});
+                 {"kernels", written.kernels()},
+                 {"body", written.body()},
+                 {"run", defines(file.text, "run") ? "" : alias}});
 }
 
 }  // namespace kevo::bundle

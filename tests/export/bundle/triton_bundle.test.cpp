@@ -141,8 +141,8 @@ CHOICE = 1  # kevo: {0, 1}
 # kevo: memset sums 0
 # kevo: memset count 255 4
 # kevo: for i in 0..HALF / BLOCK + 1: launch part[1](lambda, sums + i, factor, SKIP=1, N=N, FIRST=BLOCK) warps 4
-# kevo: when N % 2 == 0 && N > 4 || N == 2: launch finish[ceildiv(HALF + 1, finish.SIZE)](sums, y, HALF + 1, count + 1, float32(1 / HALF + 0.5e-1)) config CHOICE
-# kevo: when !(N % 2 == 0 && N > 4 || N == 2): launch finish[1](sums, y, HALF + 1, count + 1, float32(0), SIZE=pow2_ceil(HALF + 1)) warps (N > 100 ? 8 : 4)
+# kevo: when N % 2 == 0 && N > 4 || N == 2: launch made[ceildiv(HALF + 1, made.SIZE)](sums, y, HALF + 1, count + 1, float32(1 / HALF + 0.5e-1)) config CHOICE
+# kevo: when !(N % 2 == 0 && N > 4 || N == 2): launch made[1](sums, y, HALF + 1, count + 1, float32(0), SIZE=pow2_ceil(HALF + 1)) warps (N > 100 ? 8 : 4)
 
 
 @triton.jit
@@ -153,7 +153,7 @@ def part(x, SKIP: tl.constexpr, sums, factor, N: tl.constexpr, FIRST: tl.constex
 
 @triton.autotune(configs=[triton.Config({"SIZE": 2}, num_warps=1), triton.Config({"SIZE": 4}, num_warps=2)], key=[])
 @triton.jit
-def finish(sums, y, n, count, extra, SIZE: tl.constexpr):
+def made(sums, y, n, count, extra, SIZE: tl.constexpr):
     place = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
     tl.store(y + place, tl.load(sums) + tl.load(sums + 1) + extra, mask=place < n)
     tl.store(count, SIZE)
@@ -203,7 +203,9 @@ TEST_CASE("what a function of PyTorch cannot do is refused with its line") {
   CHECK(refusal("# kevo: launch f[M](x, int64(N))").find("2: a number of type int64") == 0);
   CHECK(refusal("# kevo: launch f[M](x, null)").find("2: the argument null") == 0);
   CHECK(refusal("# kevo: launch f[occupancy(f)](x)").find("2: occupancy(kernel)") == 0);
-  CHECK(refusal("# kevo: launch f[M](x)", "def run():\n    pass\n").find("defines 'run'") !=
+  // The function is not called as a kernel that others use.
+  CHECK(refusal("# kevo: launch f[M](x)", "def triton_softmax():\n    pass\n") == "made");
+  CHECK(refusal("# kevo: launch f[M](x)", "a = triton_softmax\n").find("uses the name 'triton_softmax'") !=
         std::string::npos);
 }
 
