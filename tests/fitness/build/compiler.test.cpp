@@ -371,7 +371,7 @@ TEST_CASE("builds that stand back have one processor, which whoever else wants i
     const auto has_said = [&](const char* name) { return std::filesystem::exists(folder / name); };
     for (int i = 0; i < 6000 && !(has_said("early-said") && has_said("late-said")); ++i)
       std::this_thread::sleep_for(5ms);
-    std::this_thread::sleep_for(300ms);
+    std::this_thread::sleep_for(1500ms);
   }
   touch("early-two");
   touch("late-two");
@@ -383,7 +383,7 @@ TEST_CASE("builds that stand back have one processor, which whoever else wants i
   CHECK_MESSAGE(late.out.find(confined) != std::string::npos, late.out);
   CHECK_MESSAGE(early.out.ends_with("\n0\n"), early.out);
   CHECK_MESSAGE(late.out.ends_with("\n0\n"), late.out);
-  CHECK(early.wall_s < 0.3);  // what it stood back for is not its own
+  CHECK(early.wall_s < 1.2);  // what it stood back for is not its own
 }
 
 TEST_CASE("paused builds stand still and go on afterwards") {

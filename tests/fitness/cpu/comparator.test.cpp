@@ -1,4 +1,5 @@
 // one processor
+// build: optimized
 // Where calls of the first baseline take long, candidates are timed against a faster one until they are
 // confirmed.
 #include <numeric>
