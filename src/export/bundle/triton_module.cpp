@@ -66,7 +66,7 @@ class python_writer {
   std::string statement(const statement_line& line) const;
   std::string memset_of(const cuda::memset_line& set) const;
   std::string launch_of(const launch_line& launch) const;
-  std::string argument_of(const cuda::argument_line& argument) const;
+  std::string argument_of(const cuda::argument_line& line) const;
   std::string typed(const cuda::typed_argument& argument, const cuda::argument_line& line) const;
   std::string constant_of(const cuda::placed_name& value) const;
   std::string name_of(std::string_view name, const launch_line* launch, const error_place& place) const;
