@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-bool ready_within(const worker_process& worker, std::chrono::milliseconds patience) {
+bool ready_within(const kevo::cuda::worker_process& worker, std::chrono::milliseconds patience) {
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (!worker.ready() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(5ms);
   return worker.ready();
@@ -31,8 +31,8 @@ TEST_CASE("a worker makes no context before it is told to begin") {
   device_client device(0);
   const auto arena = device.open_arena(4U << 20U);
   for (const bool hosted : {false, true}) {
-    worker_process worker({.sandbox = toy::sandbox_here(), .hosted = hosted}, device.facts(),
-                          arena.memory.get(), arena.bytes);
+    kevo::cuda::worker_process worker({.sandbox = toy::sandbox_here(), .hosted = hosted}, device.facts(),
+                                      arena.memory.get(), arena.bytes);
     CHECK_FALSE(ready_within(worker, 500ms));
     CHECK(!worker.report());  // it lives, and waits
     worker.begin();
