@@ -79,6 +79,7 @@ def mend_arguments():
 
 
 # An annotation in quotes ("tl.constexpr") reaches the interpreter with the quotes, so that it takes a constant for a number of the kernel.
+# A grid may be a list on a GPU, but not in the interpreter.
 def mend_constants():
     try:
         from triton.runtime import interpreter
@@ -89,5 +90,7 @@ def mend_constants():
     def with_constants(self, fn, arg_names, *args, **kwargs):
         begin(self, fn, arg_names, *args, **kwargs)
         self.constexprs = [name for name in arg_names if name in self.constexprs or "constexpr" in str(fn.__annotations__.get(name))]
+        grid = self.grid
+        self.grid = (lambda given: tuple(grid(given))) if callable(grid) else tuple(grid) if isinstance(grid, list) else grid
 
     interpreter.GridExecutor.__init__ = with_constants
