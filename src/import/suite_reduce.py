@@ -40,10 +40,10 @@ def reduced(torch, function, one, seconds):
     end = time.process_time() + 4 * seconds
     changes = {}
     for extent in sorted({extent for given in one.inputs for extent in given["value"].shape if extent >= LEAST_EXTENT}, reverse=True):
-        for divisor in (16, 4, 2):
+        for divisor in [one for one in (256, 16, 4, 2) if extent // one >= 4]:
             if time.process_time() > end:
                 return None
-            tried = {**changes, extent: max(1, extent // divisor)}
+            tried = {**changes, extent: extent // divisor}
             done = ends(torch, function, cut(one, tried), seconds)
             if done:
                 return cut(one, tried)

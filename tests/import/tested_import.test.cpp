@@ -193,10 +193,10 @@ TEST_CASE("tritonbench: a reference in Triton is executed by the interpreter") {
   // list.
   const auto table = task_named(*all, "fills_table");
   CHECK(table.outputs.size() == 2);
-  const std::string scales = "def fills_table(x, table, scales):\n"
-                             "    scales.copy_(x.abs().amax(1) / 100 + 1e-6)\n";
-  CHECK(judged(table, scales + "    table.copy_(100 + 100 * (x > 0))\n") ==
-        outcome::valid);
+  const std::string scales =
+      "def fills_table(x, table, scales):\n"
+      "    scales.copy_(x.abs().amax(1) / 100 + 1e-6)\n";
+  CHECK(judged(table, scales + "    table.copy_(100 + 100 * (x > 0))\n") == outcome::valid);
   CHECK(judged(table, scales) == outcome::incorrect);
   // Of two functions that a test calls, the one that starts a kernel; it also returns nothing as a result.
   const auto prepared = task_named(*all, "prepared_product");
