@@ -246,6 +246,7 @@ def describe(torch, stub, seconds):
         kevo_process.mend_interpreter()
         kevo_process.mend_arguments()
         kevo_process.mend_constants()
+        kevo_process.mend_logic()
         guard_memory(torch)
         kevo_process.pretend_libdevice(torch)
         kevo_process.pretend_tuning()

@@ -204,6 +204,13 @@ TEST_CASE("tritonbench: a reference in Triton is executed by the interpreter") {
   CHECK(judged(prepared, "def with_scale(x, scale):\n    return x * scale[:, None], None\n") ==
         outcome::valid);
   CHECK(judged(prepared, "def with_scale(x, scale):\n    return x, None\n") == outcome::incorrect);
+  // "and" and "or" of blocks.
+  const auto masks = task_named(*all, "two_masks");
+  const std::string both =
+      "import torch\ndef two_masks(x, keep):\n"
+      "    i = torch.arange(x.numel())\n";
+  CHECK(judged(masks, both + "    return torch.where(i % 5 == 4, -x, x * (keep > 0))\n") == outcome::valid);
+  CHECK(judged(masks, both + "    return torch.where(i % 5 == 4, -x, x)\n") == outcome::incorrect);
   // With some sizes, the function would write to its input: these are not taken.
   CHECK(judged(task_named(*all, "doubled_transpose"),
                "def doubled_transpose(x):\n    return 2 * x.t().reshape(-1)\n") == outcome::valid);
