@@ -387,6 +387,17 @@ def is_square(one):
     return value.is_floating_point() and value.dim() >= 2 and value.shape[-1] == value.shape[-2]
 
 
+# Whether an input that is drawn could be indices up to `extent`, which are out of range where the extent is smaller. Some functions would
+# take them, and other ones that are right would not.
+def indexes(torch, inputs, extent, smaller):
+    def largest(one):
+        drawn = one["keep"] is None and one["known"] and one["known"]["kind"] == "integers"
+        return one["known"]["b"] if drawn else int(one["value"].max())
+
+    whole = [one for one in inputs if one["value"].dtype in (torch.int32, torch.int64)]
+    return any(smaller <= largest(one) < extent for one in whole)
+
+
 # Sizes that the test does not have, with which the function works as well: extents that are equal change together, or alone.
 def other_sizes(torch, probe, wanted, end):
     drawn = probe.drawn()
@@ -406,6 +417,8 @@ def other_sizes(torch, probe, wanted, end):
 
     def tried(moves):
         if time.process_time() > end:
+            return None
+        if any(indexes(torch, drawn, usual[number][place], extent) for places, extent in moves for number, place in places):
             return None
         shapes = shapes_with(moves)
         values = probe.contents("plain", 4, shapes)

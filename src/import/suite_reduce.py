@@ -44,7 +44,10 @@ def reduced(torch, function, one, seconds):
             if time.process_time() > end:
                 return None
             tried = {**changes, extent: extent // divisor}
-            done = ends(torch, function, cut(one, tried), seconds)
+            smaller = cut(one, tried)
+            if any(indexes(torch, smaller.inputs, *change) for change in tried.items()):
+                continue
+            done = ends(torch, function, smaller, seconds)
             if done:
                 return cut(one, tried)
             if done is None:

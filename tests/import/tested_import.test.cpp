@@ -204,6 +204,10 @@ TEST_CASE("tritonbench: a reference in Triton is executed by the interpreter") {
   CHECK(judged(prepared, "def with_scale(x, scale):\n    return x * scale[:, None], None\n") ==
         outcome::valid);
   CHECK(judged(prepared, "def with_scale(x, scale):\n    return x, None\n") == outcome::incorrect);
+  // Indices stay in range with sizes that the test does not have, although the kernel would take others.
+  CHECK(judged(task_named(*all, "picked_columns"),
+               "def picked_columns(x, index):\n    return x.gather(1, index[:, None])[:, 0]\n") ==
+        outcome::valid);
   // "and" and "or" of blocks.
   const auto masks = task_named(*all, "two_masks");
   const std::string both =
