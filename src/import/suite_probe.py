@@ -301,6 +301,8 @@ def untested(probe):
     probe.case.untested, why = probe.failure, probe.failure
     with without_kernels():
         found = probe.results(probe.contents("plain", 0))
+    if found is None:
+        raise unfit_case(why + " (--seconds allows more)")
     if not found:
         raise unfit_case(why + ", and until then it has written to none of its arguments (--seconds allows more)")
     return found
