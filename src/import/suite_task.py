@@ -231,7 +231,7 @@ def measured(torch, kept_ones):
                 continue
             best = made.setdefault(name, {"dtype": str(value.dtype)[6:], "absolute": 0.0, "minus_infinity": False})
             if value.is_floating_point():
-                share = min(4 * 2.0 ** -24 * length ** 0.5, 1e-4)
+                share = min(4 * 2.0 ** (-53 if value.dtype == torch.float64 else -24) * length ** 0.5, 1e-4)
                 if not one.case.untested:
                     best["absolute"] = max(best["absolute"], share * spread_of(torch, value))
                 best["minus_infinity"] |= bool((value == -math.inf).any())
