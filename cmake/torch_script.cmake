@@ -45,11 +45,13 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_
                                                               ${PROJECT_SOURCE_DIR}/src/import/suite_changes.py
                                                               ${PROJECT_SOURCE_DIR}/src/import/suite_memory.py
                                                               ${PROJECT_SOURCE_DIR}/src/import/suite_probe.py
+                                                              ${PROJECT_SOURCE_DIR}/src/import/suite_reduce.py
                                                               ${PROJECT_SOURCE_DIR}/src/import/suite_task.py)
 file(READ src/import/suite_calls.py kevo_suite_calls_text)
 file(READ src/import/suite_changes.py kevo_suite_changes_text)
 file(READ src/import/suite_memory.py kevo_suite_memory_text)
 file(READ src/import/suite_probe.py kevo_suite_probe_text)
+file(READ src/import/suite_reduce.py kevo_suite_reduce_text)
 file(READ src/import/suite_task.py kevo_suite_task_text)
 file(READ src/import/kernelbench.py kevo_kernelbench_text)
 file(READ src/import/kernelbench_sizes.py kevo_kernelbench_sizes_text)
@@ -64,7 +66,7 @@ std::string_view kernelbench_script() {
 std::string_view suite_script() {
   return R\"kevo_py(${kevo_kernelbench_text})kevo_py\" R\"kevo_py(${kevo_kernelbench_sizes_text})kevo_py\"
          R\"kevo_py(${kevo_suite_calls_text})kevo_py\" R\"kevo_py(${kevo_suite_changes_text})kevo_py\" R\"kevo_py(${kevo_suite_memory_text})kevo_py\"
-         R\"kevo_py(${kevo_suite_probe_text})kevo_py\"
+         R\"kevo_py(${kevo_suite_probe_text})kevo_py\" R\"kevo_py(${kevo_suite_reduce_text})kevo_py\"
          R\"kevo_py(${kevo_suite_task_text})kevo_py\";
 }
 }  // namespace kevo

@@ -263,8 +263,7 @@ def begin(helper, job, descriptors):
             model = spin(job["pace_us"])
         else:
             provide_extensions(torch, asking(compiler) if compiler >= 0 else None, job["files"])
-            if job["role"] == "script":
-                pretend_a_user()
+            pretend_a_user()
             module = execute(job["files"], "kevo_program", names)
             if job["role"] == "script":
                 own = {"__name__": "kevo_script"}

@@ -79,6 +79,7 @@ def mend_arguments():
 
 
 # An annotation in quotes ("tl.constexpr") reaches the interpreter with the quotes, so that it takes a constant for a number of the kernel.
+# A grid may be a list on a GPU, but not in the interpreter.
 def mend_constants():
     try:
         from triton.runtime import interpreter
@@ -89,5 +90,39 @@ def mend_constants():
     def with_constants(self, fn, arg_names, *args, **kwargs):
         begin(self, fn, arg_names, *args, **kwargs)
         self.constexprs = [name for name in arg_names if name in self.constexprs or "constexpr" in str(fn.__annotations__.get(name))]
+        grid = self.grid
+        self.grid = (lambda given: tuple(grid(given))) if callable(grid) else tuple(grid) if isinstance(grid, list) else grid
 
     interpreter.GridExecutor.__init__ = with_constants
+
+
+# "and" and "or" of blocks combine their elements on a GPU. In the interpreter a block is always true, so that "a and b" is b.
+def mend_logic():
+    try:
+        import ast
+        from triton import language as tl
+        from triton.runtime import interpreter
+        transformer, semantic = interpreter.ASTTransformer, interpreter.interpreter_semantic
+        combined = {True: semantic.logical_and, False: semantic.logical_or}
+    except Exception:
+        return
+
+    # What is no tensor is evaluated as in Python, and ends the evaluation where it decides the result.
+    def logical(is_and, *parts):
+        found = value = None
+        for part in parts:
+            value = part()
+            if isinstance(value, tl.tensor):
+                found = value if found is None else combined[is_and](found, value)
+            elif bool(value) != is_and:
+                return value
+        return value if found is None else found
+
+    def visit(self, node):
+        self.generic_visit(node)
+        nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+        parts = [ast.Lambda(args=nothing, body=one) for one in node.values]
+        return ast.Call(func=ast.Name(id="kevo_logical", ctx=ast.Load()), args=[ast.Constant(value=isinstance(node.op, ast.And)), *parts],
+                        keywords=[])
+
+    interpreter.kevo_logical, transformer.visit_BoolOp = logical, visit

@@ -108,6 +108,34 @@ def pretend_a_device(torch):
         setattr(cuda, name, lambda *_, **__: None)
     for name in ("max_memory_allocated", "memory_allocated"):
         setattr(cuda, name, lambda *_: 0)
+    pretend_a_driver(torch)
+
+
+# What programs ask Triton of the device ("active" of triton.runtime.driver), which looks for a GPU.
+def pretend_a_driver(torch):
+    try:
+        from triton.backends.compiler import GPUTarget
+        from triton.runtime import driver
+    except Exception:
+        return  # there is no Triton, or another version of it has them elsewhere
+
+    class pretended_driver:
+        def get_current_target(self):
+            return GPUTarget("cuda", 80, 32)
+
+        def get_active_torch_device(self):
+            return torch.device("cpu")
+
+        def get_current_device(self):
+            return 0
+
+        def get_current_stream(self, device=None):
+            return 0
+
+        def get_device_interface(self):
+            return torch.cuda
+
+    driver.set_active(pretended_driver())
 
 
 # With Triton's interpreter there is nothing to choose by time: the first configuration is as good as any.

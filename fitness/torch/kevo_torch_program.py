@@ -61,6 +61,7 @@ def execute(files, name, names):
         mend_interpreter()
         mend_arguments()
         mend_constants()
+        mend_logic()
         pretend_libdevice(torch)
         pretend_tuning()
         pretend_a_device(torch)

@@ -180,7 +180,9 @@ def entries_of(torch, module, test, wanted):
     found += [name for name in reversed(method_entries(space, test)) if name.endswith(".apply")]
     found += [name for name in reversed(aliases(torch, space, test)) if not is_kernel(space[name]) and name not in found]
     if found:
-        return found
+        # A test also calls functions of PyTorch alone that prepare what it passes to the kernel (quantized weights).
+        starting = starting_kernels(space)
+        return sorted(found, key=lambda name: not is_triton() or name.partition(".")[0] not in starting)
     modules = [name for name, value in space.items() if isinstance(value, type) and issubclass(value, torch.nn.Module)]
     classes = [name for name in modules if f"{name}(" in test]
     kernels = started_kernels(space, test)
@@ -191,6 +193,20 @@ def entries_of(torch, module, test, wanted):
     if kernels:
         raise unfit("its test starts several Triton kernels itself, and there is no function that a candidate could replace")
     raise unfit("its test calls no function of its first part")
+
+
+# Names of functions and classes of the reference that start a Triton kernel, by themselves or by others.
+def starting_kernels(space):
+    used = {}
+    for one in ast.parse(text_of("kevo_suite_reference.py")).body:
+        words = {part.id for part in ast.walk(one) if isinstance(part, ast.Name)}
+        names = [part.id for part in one.targets if isinstance(part, ast.Name)] if isinstance(one, ast.Assign) else [getattr(one, "name", "")]
+        for name in names:
+            used.setdefault(name, set()).update(words - {name})
+    found = {name for name, value in space.items() if is_kernel(value)}
+    while more := {name for name, words in used.items() if name not in found and words & found}:
+        found |= more
+    return found
 
 
 def is_kernel(value):

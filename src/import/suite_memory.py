@@ -7,6 +7,7 @@ class guarded_memory:
     fresh = True   # the same for what a new tensor contains before anything is written to it (torch.empty)
     reads = False  # whether a kernel has read beyond its tensors in this call
     strays = False  # or in any call
+    computes = False  # whether the kernel makes addresses of numbers, which may be those of any tensor
 
     def __init__(self, torch, numpy):
         self.torch, self.numpy = torch, numpy
@@ -28,10 +29,17 @@ class guarded_memory:
         place = self.numpy.searchsorted(begins, addresses, "right") - 1
         return (place > 0) & (addresses <= self.numpy.take(ends, place) - self.numpy.uint64(size))
 
-    # Which of the addresses that are used do not lie in a tensor. Kernels also load addresses from memory: all tensors that exist count then.
+    # Whether all addresses lie in one tensor, which is the usual case and known faster.
+    def together(self, addresses, size):
+        begins, ends = self.known
+        place = self.numpy.searchsorted(begins, addresses.min(), "right") - 1
+        return bool(place > 0 and addresses.max() <= ends[place] - self.numpy.uint64(size))
+
+    # Which of the addresses that are used do not lie in a tensor. If the kernel loads addresses from memory, all tensors that exist count:
+    # otherwise a wrong address would often lie in a tensor that is not an argument.
     def outside(self, addresses, used, size):
         wrong = used & ~self.inside(addresses, size)
-        if wrong.any():
+        if guarded_memory.computes and wrong.any():
             self.know([one for one in gc.get_objects() if issubclass(type(one), self.torch.Tensor)])
             wrong = used & ~self.inside(addresses, size)
         return wrong
@@ -77,18 +85,25 @@ def guard_memory(torch):
         builder, executor = type(interpreter.interpreter_builder), interpreter.GridExecutor
         load, store, swap, change = (builder.create_masked_load, builder.create_masked_store, builder.create_atomic_cas,
                                      builder.create_atomic_rmw)
-        begin = executor._init_args_hst
+        begin, address_of = executor._init_args_hst, builder.create_int_to_ptr
     except Exception:
         return  # another version of Triton has them elsewhere
-    memory = guarded_memory(torch, numpy)
+    memory, nothing = guarded_memory(torch, numpy), numpy.zeros(1, dtype=bool)
 
     def known_args(self, args, kwargs):
         args, kwargs = begin(self, args, kwargs)
         memory.know(tensors_in(torch, [*args, *kwargs.values()]))
+        guarded_memory.computes = False
         return args, kwargs
+
+    def noted_address(self, *given):
+        guarded_memory.computes = True
+        return address_of(self, *given)
 
     def wrong_of(pointers, mask=None):
         size = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
+        if memory.together(pointers.data, size):
+            return None, nothing
         used = numpy.ones(pointers.data.shape, dtype=bool) if mask is None else numpy.asarray(getattr(mask, "data", mask), dtype=bool)
         used = numpy.broadcast_to(used, pointers.data.shape)
         return used, memory.outside(pointers.data, used, size)
@@ -120,6 +135,6 @@ def guard_memory(torch):
         refuse(wrong_of(pointers, mask)[1])
         return change(self, operation, pointers, value, mask, *rest)
 
-    executor._init_args_hst = known_args
+    executor._init_args_hst, builder.create_int_to_ptr = known_args, noted_address
     builder.create_masked_load, builder.create_masked_store = guarded_load, guarded_store
     builder.create_atomic_cas, builder.create_atomic_rmw = guarded_swap, guarded_change

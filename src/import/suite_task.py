@@ -1,6 +1,7 @@
 # The task of a problem, from the calls of its test. The last part of the script of suite_calls.py.
 
 MOST_WORKLOADS, MOST_TIMED, MOST_EXTENTS, MOST_TENSORS, MOST_CALLS_OF_TASK = 14, 3, 32, 40, 64
+NOT_TESTED = 1e6  # s: as if such a call took so long that the controls leave it out
 
 
 def names_of(function, count):
@@ -23,6 +24,7 @@ def key_of(one):
 class workload:
     def __init__(self, probe, found, cost, shapes=None):
         self.cost = cost  # of a call, in seconds of a processor
+        self.smaller = False  # than any call of the test, see reduced()
         self.case, self.probe, self.found = probe.case, probe, found
         self.inputs = [(one, shapes[place] if shapes else list(one["value"].shape)) for place, one in enumerate(probe.drawn())]
         self.elements = sum(math.prod(shape) for _, shape in self.inputs) + sum(one.numel() for one in found)
@@ -110,7 +112,7 @@ def call_words(entry, call):
 # Chooses the workloads: the largest are timed; the others, and sizes that the test does not have, are hidden.
 def chosen(torch, found, end):
     found.sort(key=lambda one: -one.elements)
-    visible = [one for one in found[:MOST_TIMED] if one.elements * 64 >= found[0].elements]
+    visible = [one for one in found[:MOST_TIMED] if one.elements * 64 >= found[0].elements and not one.smaller]
     hidden = [one for one in found if one not in visible]
     made = []
     for one in visible[:2]:
@@ -204,7 +206,7 @@ def written_task(entry, kept_ones, calls, inputs, outputs):
             "generate": generate, "workloads": workloads}
     if not generate:
         del task["generate"]
-    plain = is_plain(calls, names[0], names[1])
+    plain = is_plain(calls, names[0], names[1]) and all(one.probe.flat for one in kept_ones)
     return {"task": task, "calls": [] if plain else calls, "words": sorted({call_words(entry, call) for call in calls})}
 
 
@@ -229,7 +231,7 @@ def measured(torch, kept_ones):
                 continue
             best = made.setdefault(name, {"dtype": str(value.dtype)[6:], "absolute": 0.0, "minus_infinity": False})
             if value.is_floating_point():
-                share = min(4 * 2.0 ** -24 * length ** 0.5, 1e-4)
+                share = min(4 * 2.0 ** (-53 if value.dtype == torch.float64 else -24) * length ** 0.5, 1e-4)
                 if not one.case.untested:
                     best["absolute"] = max(best["absolute"], share * spread_of(torch, value))
                 best["minus_infinity"] |= bool((value == -math.inf).any())
@@ -244,6 +246,7 @@ def describe(torch, stub, seconds):
         kevo_process.mend_interpreter()
         kevo_process.mend_arguments()
         kevo_process.mend_constants()
+        kevo_process.mend_logic()
         guard_memory(torch)
         kevo_process.pretend_libdevice(torch)
         kevo_process.pretend_tuning()
@@ -265,6 +268,21 @@ def describe(torch, stub, seconds):
                 raise
 
 
+# @raise unfit_case
+def workload_of(torch, function, one, limit, triton, end):
+    probe, results = fit(torch, function, one, limit, triton, end)
+    if not one.untested:
+        probe.results(probe.contents("plain", 0))
+    if not results:
+        raise unfit_case("it returns no tensor and writes to none of its arguments")
+    if any(0 in value.shape for value in results):
+        raise unfit_case("a result has no elements")
+    bad = [str(value.dtype)[6:] for value in results if str(value.dtype)[6:] not in DTYPES]
+    if bad:
+        raise unfit_case(f"a result is of the type {bad[0]}")
+    return workload(probe, results, NOT_TESTED if one.untested else probe.cost)
+
+
 class unwritten_result(Exception):
     pass
 
@@ -284,12 +302,11 @@ def described_suite(torch, facts, triton, draws, last):
         raise unfit(failure or f"its test does not call {entry}")
     end = max(end, time.process_time() + seconds / 2)
     guarded_memory.strays = False
-    left_out, found, seen = {}, [], set()
+    left_out, found, seen, limit, smaller = {}, [], set(), min(5.0, seconds / 4) if triton else 10, ""
 
     def leave(reason):
         left_out[reason] = left_out.get(reason, 0) + 1
 
-    # The largest first, as far as the time goes.
     for call in calls:
         try:
             one = case(torch, call, names_of(function, len(call.args)))
@@ -297,31 +314,39 @@ def described_suite(torch, facts, triton, draws, last):
             if key in seen:
                 continue
             seen.add(key)
-            if len(found) >= 12 or time.process_time() > (end if found else end + seconds):
+            tested = [other for other in found if not other.case.untested]
+            if len(found) >= 12 or time.process_time() > (end if tested else end + seconds):
                 leave("there was no time for it")
                 continue
-            probe, results = fit(torch, function, one, min(5.0, seconds / 4) if triton else 10, triton, end)
-            if not one.untested:
-                probe.results(probe.contents("plain", 0))
-            if not results:
-                raise unfit_case("it returns no tensor and writes to none of its arguments")
-            if any(0 in value.shape for value in results):
-                raise unfit_case("a result has no elements")
-            bad = [str(value.dtype)[6:] for value in results if str(value.dtype)[6:] not in DTYPES]
-            if bad:
-                raise unfit_case(f"a result is of the type {bad[0]}")
-            found.append(workload(probe, results, probe.cost))
+            slow = [other for other in found if other.case.untested and size_of(other.case) <= size_of(one)]
+            if slow:
+                leave(slow[0].case.untested)
+                continue
+            found.append(workload_of(torch, function, one, limit, triton, end))
         except unfit_case as why:
             if str(why) == UNWRITTEN and not last:
                 raise unwritten_result() from None
             leave(str(why))
-    for one in [one for one in found if one.case.untested] if any(not one.case.untested for one in found) else []:
-        leave(one.case.untested)
-        found.remove(one)
+    slow = [one for one in found if one.case.untested]
+    if slow and len(slow) == len(found):
+        try:
+            tested = smaller_workload(torch, function, min(slow, key=lambda one: size_of(one.case)), seconds, limit)
+        except unfit_case:
+            if not last:
+                raise unwritten_result() from None
+            tested = None
+        if tested:
+            smaller = slow[0].case.untested
+            found = [one for one in (draw_alike(torch, one, tested) for one in slow) if one] + [tested]
+    elif slow:
+        for one in slow:
+            leave(one.case.untested)
+        found = [one for one in found if not one.case.untested]
     if not found:
         raise unfit("; ".join(left_out) + (f"; {failure}" if failure else ""))
-    untested = found[0].case.untested
-    narrow = not untested and any(is_other_in_float64(one.probe) for one in found[:4])
+    tested = [one for one in found if not one.case.untested]
+    untested = "" if tested else found[0].case.untested
+    narrow = any(is_other_in_float64(one.probe) for one in tested[:4])
     visible, made, hidden = chosen(torch, found, end)
     said, left = assembled(torch, entry, visible, made, hidden)
     if left:
@@ -329,7 +354,7 @@ def described_suite(torch, facts, triton, draws, last):
         left_out[leave_text] = left_out.get(leave_text, 0) + left
     kept_ones = [one for one in visible + made + hidden if hasattr(one, "call")]
     said.update(entry=entry, precision="task" if narrow else "float64", results=measured(torch, kept_ones), calls_of_test=len(calls),
-                left_out=left_out, failure=failure, untested=untested, sizes=sum(one in made for one in kept_ones), pretended=bool(triton),
+                left_out=left_out, failure=failure, untested=untested, smaller=smaller, sizes=sum(one in made for one in kept_ones), pretended=bool(triton),
                 treatments=sorted({one.case.treatment for one in kept_ones} - {""}),
                 kept=sorted({value["name"] for one in kept_ones for value in one.case.inputs if value["keep"] is not None}),
                 gradients=".backward(" in test, added=module.kevo_added, strays=guarded_memory.strays,

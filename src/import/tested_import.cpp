@@ -122,7 +122,12 @@ void note_differences(const json::object& said, suite_import_task& made) {
   }
   if (const auto failure = text_of(said.at("failure")); !failure.empty())
     made.notes.push_back(failure + "; the calls until then are imported");
-  if (said.at("sizes").to_number<int>() == 0)
+  if (const auto slow = text_of(said.at("smaller")); !slow.empty())
+    made.notes.push_back(
+        slow +
+        " with the sizes of the test; a hidden workload has smaller ones, and only with that "
+        "was the function tested");
+  else if (said.at("sizes").to_number<int>() == 0)
     made.notes.emplace_back("no size but those of the test was found with which the function works");
   if (is_zeroed(said))
     made.notes.emplace_back(

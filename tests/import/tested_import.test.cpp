@@ -189,6 +189,37 @@ TEST_CASE("tritonbench: a reference in Triton is executed by the interpreter") {
   CHECK(judged(scaled, "def call_ScaledRows(made_of, options, x):\n    return x * made_of[0]\n") ==
         outcome::valid);
   CHECK(judged(scaled, "def call_ScaledRows(made_of, options, x):\n    return x\n") == outcome::incorrect);
+  // A table of integers that the function fills is a result, although its contents are constants; a grid is a
+  // list.
+  const auto table = task_named(*all, "fills_table");
+  CHECK(table.outputs.size() == 2);
+  const std::string scales =
+      "def fills_table(x, table, scales):\n"
+      "    scales.copy_(x.abs().amax(1) / 100 + 1e-6)\n";
+  CHECK(judged(table, scales + "    table.copy_(100 + 100 * (x > 0))\n") == outcome::valid);
+  CHECK(judged(table, scales) == outcome::incorrect);
+  // Of two functions that a test calls, the one that starts a kernel; it also returns nothing as a result.
+  const auto prepared = task_named(*all, "prepared_product");
+  CHECK(prepared.reference->entry == "with_scale");
+  CHECK(judged(prepared, "def with_scale(x, scale):\n    return x * scale[:, None], None\n") ==
+        outcome::valid);
+  CHECK(judged(prepared, "def with_scale(x, scale):\n    return x, None\n") == outcome::incorrect);
+  // Indices stay in range with sizes that the test does not have, although the kernel would take others.
+  CHECK(judged(task_named(*all, "picked_columns"),
+               "def picked_columns(x, index):\n    return x.gather(1, index[:, None])[:, 0]\n") ==
+        outcome::valid);
+  // "and" and "or" of blocks.
+  const auto masks = task_named(*all, "two_masks");
+  const std::string both =
+      "import torch\ndef two_masks(x, keep):\n"
+      "    i = torch.arange(x.numel())\n";
+  CHECK(judged(masks, both + "    return torch.where(i % 5 == 4, -x, x * (keep > 0))\n") == outcome::valid);
+  CHECK(judged(masks, both + "    return torch.where(i % 5 == 4, -x, x)\n") == outcome::incorrect);
+  // With some sizes, the function would write to its input: these are not taken.
+  CHECK(judged(task_named(*all, "doubled_transpose"),
+               "def doubled_transpose(x):\n    return 2 * x.t().reshape(-1)\n") == outcome::valid);
+  // What is written to an argument depends on memory beyond the inputs.
+  CHECK(named(*all, "gathers_beyond").problem.find("reads beyond its inputs") != std::string::npos);
   // The test defines the function once more, and the reference imports what Triton has no more.
   const auto again = task_named(*all, "defined_again");
   CHECK(has_note(named(*all, "defined_again"), "not quite that of the suite"));
@@ -219,8 +250,8 @@ TEST_CASE("tritonbench: where the controls take too long with all workloads, som
   const shell::scratch folder;
   try {
     const auto all = import_tritonbench(folder_of_problems + "slow", folder.string(), {.seconds = 4});
-    REQUIRE(all.tasks.size() == 1);
-    const auto& one = all.tasks.front();
+    REQUIRE(all.tasks.size() == 2);
+    const auto& one = named(all, "sum_of_columns");
     if (one.problem.find("No module named 'triton'") != std::string::npos) return;
     CHECK_MESSAGE(one.checked, one.problem, one.untested);
     CHECK(one.accepted.empty());
@@ -231,6 +262,16 @@ TEST_CASE("tritonbench: where the controls take too long with all workloads, som
     CHECK(std::any_of(sum.workloads.begin(), sum.workloads.end(), [](const auto& w) {
       return std::any_of(w.axes.begin(), w.axes.end(), [](const auto& axis) { return axis.second == 4000; });
     }));
+    // A call that takes too long: a smaller one is tested, and the large one is in the task.
+    const auto& many = named(all, "many_programs");
+    CHECK_MESSAGE(many.checked, many.problem, many.untested);
+    CHECK(has_note(many, "has smaller ones"));
+    CHECK(many.accepted.empty());
+    const auto rows = task_named(all, "many_programs");
+    REQUIRE(rows.workloads.size() == 2);
+    CHECK(rows.workloads.front().axes.begin()->second == 32768);
+    CHECK(rows.workloads.back().axes.begin()->second < 32768);
+    CHECK(rows.workloads.back().hidden);
   } catch (const error& missing) {
     if (missing.message().find("no Python with PyTorch") != 0) throw;
     kevo_test::skip(missing.message());
