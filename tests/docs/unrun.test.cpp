@@ -46,6 +46,8 @@ TEST_CASE("correct commands that are not run have no mistake") {
                     "--set fitness.backend=cuda\n") == 0);
   CHECK(mistakes_in("kevo lab configs/lab/ordered_steps.yaml && kevo serve --state s --allow-tasks\n") == 0);
   CHECK(mistakes_in("kevo import kernelbench level1 -o tasks\nkevo attack tasks/a/task.yaml\n") == 0);
+  CHECK(mistakes_in("kevo run configs/cuda_softmax.yaml\nkevo export runs/cuda_softmax --format bundle\n") ==
+        0);
   CHECK(mistakes_in("KEVO_WRITE_CHAMPIONS=1 ctest --preset release -R '^configs.champions$'\n") == 0);
   CHECK(mistakes_in("cmake --preset release -DKEVO_PYTHON=ON && cmake --build --preset release --target "
                     "kevo_python bench.journal fuzz.task test.llm.url\n") == 0);
@@ -61,6 +63,7 @@ TEST_CASE("a mistake in a command that is not run is found") {
   CHECK(mistakes_in("kevo eval configs/tasks/cuda_sgemm/task.yaml configs/champions/cuda_sgemm.cuda\n") >= 1);
   CHECK(mistakes_in("kevo eval configs/tasks/cuda_sgemm/task.yaml configs/champions/cuda_sgemm.cu "
                     "--set fitness.pol=0.1\n") == 1);
+  CHECK(mistakes_in("kevo run configs/cuda_softmax.yaml\nkevo export runs/cuda_soft --format bundle\n") == 1);
   CHECK(mistakes_in("kevo serve --state s --allow-task\n") == 1);
   CHECK(mistakes_in("kevo import kernelbenches level1 -o tasks\n") >= 1);
   CHECK(mistakes_in("ctest --preset release -R '^configs.champion$'\n") == 1);

@@ -66,8 +66,9 @@ class unrun_commands {
 
   /// Whether a command before would have written this file, or the folder that it lies in.
   bool would_be_written(const std::string& path) const {
-    return std::any_of(written_.begin(), written_.end(),
-                       [&](const std::string& one) { return path == one || path.starts_with(one + "/"); });
+    const auto holds = [&](const std::string& one) { return path == one || path.starts_with(one + "/"); };
+    return std::any_of(written_.begin(), written_.end(), holds) ||
+           std::any_of(runs_.begin(), runs_.end(), holds);
   }
   bool exists(const std::string& path) const { return std::filesystem::exists(folder_ / path); }
 
@@ -163,6 +164,10 @@ class unrun_commands {
     all.emplace_back("--print-config");
     const auto loaded = shell::run(shell::kevo(all), folder_.string());
     if (loaded.code != 0) fault("the config is refused: " + loaded.err);
+    // The folder of a run, which later commands may name.
+    static const std::regex output("\n  output: \"?([^\"\n]+)");
+    std::smatch found;
+    if (all.front() == "run" && std::regex_search(loaded.out, found, output)) runs_.push_back(found[1]);
   }
 
   /// A task with the settings of an evaluation: the same as those of a config for it.
@@ -265,6 +270,7 @@ class unrun_commands {
   shell::scratch scratch_;
   std::vector<std::string> faults_;
   std::vector<std::string> written_;
+  std::vector<std::string> runs_;  // folders of runs
   std::size_t depth_ = 0;
 };
 

@@ -101,12 +101,12 @@ std::string python_writer::name_of(std::string_view name, const launch_line* lau
   if (const auto tunable = parts_.lines->tunables.find(word); tunable != parts_.lines->tunables.end())
     return tunable->second;
   if (scalars_.contains(word)) return python_identifier(word);
-  if (word == "device.sms") return "_kevo_processors(device)";
+  if (word == "device.sms") return "_kevo_processors(_device)";
   if (word.starts_with("occupancy(")) not_in_triton(place, "occupancy(kernel)");
   if (const auto dot = word.find('.'); dot != std::string::npos) {
     if (launch == nullptr || launch->kernel.text != word.substr(0, dot))
       not_in_triton(place, fmt::format("'{}' outside of the grid of its kernel", word));
-    return fmt::format("named[{}]", python_literal(word.substr(dot + 1)));
+    return fmt::format("_named[{}]", python_literal(word.substr(dot + 1)));
   }
   return "v_" + word;  // the index of the line's loop
 }
@@ -155,8 +155,8 @@ std::string python_writer::sizes() const {
   for (const auto& input : parts_.what->inputs) {
     if (input.scalar) continue;
     const auto name = python_identifier(input.name);
-    if (text.empty()) text += indented(1, fmt::format("device = {}.device", name));
-    text += indented(1, fmt::format("_kevo_check({}, {}, {}, {}, device)", python_literal(input.name), name,
+    if (text.empty()) text += indented(1, fmt::format("_device = {}.device", name));
+    text += indented(1, fmt::format("_kevo_check({}, {}, {}, {}, _device)", python_literal(input.name), name,
                                     type_of(input.name, input.dtype), input.shape.size()));
   }
   if (text.empty()) not_in_triton({.file = parts_.lines->file}, "a task without tensors as inputs");
@@ -185,7 +185,7 @@ std::string python_writer::outputs() const {
   std::string text;
   for (const auto& output : parts_.what->outputs) {
     text += indented(
-        1, fmt::format("{} = _kevo_torch.empty({}, dtype={}, device=device)", python_identifier(output.name),
+        1, fmt::format("{} = _kevo_torch.empty({}, dtype={}, device=_device)", python_identifier(output.name),
                        tuple_of(texts_of(output.shape)), type_of(output.name, output.dtype)));
   }
   return text;
@@ -199,7 +199,7 @@ std::string python_writer::workspaces() const {
     if (space->align) not_in_triton(line.place, "a workspace with 'align'");
     std::string elements = "1";
     for (const auto& extent : space->shape) elements += " * " + text_of(extent, line.place);
-    const auto made = fmt::format("_kevo_torch.empty({}, dtype={}, device=device)", elements,
+    const auto made = fmt::format("_kevo_torch.empty({}, dtype={}, device=_device)", elements,
                                   type_of(space->id.text, std::string(space->type.name)));
     text += indented(
         1, fmt::format(
@@ -285,7 +285,7 @@ std::string python_writer::launch_of(const launch_line& launch) const {
   for (const auto& extent : launch.grid) grid.push_back(text_of(extent, launch.kernel.place, &launch));
   std::vector<std::string> arguments;
   for (const auto& argument : launch.arguments) arguments.push_back(argument_of(argument));
-  return fmt::format("named = {{{}}}\n_kevo_launch({}, {}, {}, named)\nlaunched = True", named,
+  return fmt::format("_named = {{{}}}\n_kevo_launch({}, {}, {}, _named)\n_launched = True", named,
                      python_literal(launch.kernel.text), tuple_of(grid), tuple_of(arguments));
 }
 
@@ -316,10 +316,10 @@ std::string python_writer::statement(const statement_line& line) const {
 
 std::string python_writer::body() const {
   std::string text = sizes() + outputs() + workspaces();
-  text += indented(1, "launched = False");
-  text += indented(1, "with _kevo_torch.cuda.device(device if device.type == \"cuda\" else -1):");
+  text += indented(1, "_launched = False");
+  text += indented(1, "with _kevo_torch.cuda.device(_device if _device.type == \"cuda\" else -1):");
   for (const auto& line : parts_.lines->statements) text += statement(line);
-  text += indented(1, "if not launched:");
+  text += indented(1, "if not _launched:");
   text += indented(2, "raise ValueError(\"no launch line applies to these sizes\")");
   std::string results;
   for (const auto& output : parts_.what->outputs)

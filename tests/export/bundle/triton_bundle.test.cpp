@@ -125,10 +125,10 @@ TEST_CASE("every part of launch lines is in the function") {
                     "name: parts\nop_type: parts\ndescription: 'Says \"so\".'\n"
                     "axes: {N: {type: var}, HALF: {type: var}, TWO: {type: const, value: 2}}\nconstraints: "
                     "['HALF == N / 2']\n"
-                    "inputs: {lambda: {shape: [N], dtype: float32}, factor: {shape: null, dtype: float32}}\n"
+                    "inputs: {lambda: {shape: [N], dtype: float32}, device: {shape: null, dtype: float32}}\n"
                     "outputs: {y: {shape: [HALF + 1], dtype: float32}, count: {shape: [TWO], dtype: int32}}\n"
                     "reference: {language: cuda, file: r.cu}\nworkloads: [{uuid: a, axes: {N: 8, HALF: 4}, "
-                    "inputs: {factor: {type: scalar, value: 3.0}}}]\n"
+                    "inputs: {device: {type: scalar, value: 3.0}}}]\n"
                     "seeds: [seed.py]\n");
   shell::write_file(folder / "r.cu", "__global__ void reference() {}\n");
   shell::write_file(folder / "seed.py", R"(import triton
@@ -140,7 +140,7 @@ CHOICE = 1  # kevo: {0, 1}
 # kevo: workspace sums float32 [ceildiv(N, BLOCK), 2]
 # kevo: memset sums 0
 # kevo: memset count 255 4
-# kevo: for i in 0..HALF / BLOCK + 1: launch part[1](lambda, sums + i, factor, SKIP=1, N=N, FIRST=BLOCK) warps 4
+# kevo: for i in 0..HALF / BLOCK + 1: launch part[1](lambda, sums + i, device, SKIP=1, N=N, FIRST=BLOCK) warps 4
 # kevo: when N % 2 == 0 && N > 4 || N == 2: launch made[ceildiv(HALF + 1, made.SIZE)](sums, y, HALF + 1, count + 1, float32(1 / HALF + 0.5e-1)) config CHOICE
 # kevo: when !(N % 2 == 0 && N > 4 || N == 2): launch made[1](sums, y, HALF + 1, count + 1, float32(0), SIZE=pow2_ceil(HALF + 1)) warps (N > 100 ? 8 : 4)
 
