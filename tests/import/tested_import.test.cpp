@@ -10,6 +10,8 @@
 
 #include <doctest/doctest.h>
 
+#include <kevo/task_id.hpp>
+
 #include "src/import/split_file_import.hpp"
 #include "src/task/task_loader.hpp"
 #include "tests/support/shell.hpp"
@@ -53,9 +55,15 @@ bool has_note(const suite_import_task& one, const std::string& words) {
                      [&](const auto& note) { return note.find(words) != std::string::npos; });
 }
 
+// Programs for one task are judged one after the other: its reference is executed once.
 outcome judged(const task& t, const std::string& text) {
-  torch_fitness fitness(std::make_shared<const task>(t), torch_corpus::warm_settings());
-  const auto e = torch_corpus::evaluate(fitness, text, evaluation_stage::checked);
+  static std::string last;
+  static std::optional<torch_fitness> fitness;
+  if (const auto id = to_string(id_of(t)); id != last) {
+    fitness.emplace(std::make_shared<const task>(t), torch_corpus::warm_settings());
+    last = id;
+  }
+  const auto e = torch_corpus::evaluate(*fitness, text, evaluation_stage::checked);
   INFO(torch_corpus::said(e));
   return e.outcome;
 }

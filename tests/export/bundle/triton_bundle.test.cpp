@@ -45,26 +45,33 @@ std::string export_of(const run_of& run, const std::string& name = "") {
   return folder;
 }
 
-// The shipped seed of a task, called as `checks` says. In float16 instead of bfloat16, because Triton's
+/// Python that calls the bundle of a task's seed as `program`.
+struct seed_check {
+  std::string task;
+  std::string checks;
+};
+
+// The shipped seeds, all in one process of Python. In float16 instead of bfloat16, because Triton's
 // interpreter multiplies the bits of bfloat16.
-void check_seed(const std::string& task, const std::string& checks) {
+void check_seeds(const std::vector<seed_check>& all) {
   const scratch_folder folder;
   std::filesystem::copy(KEVO_SOURCE_DIR "/configs/tasks", folder / "tasks",
                         std::filesystem::copy_options::recursive);
-  const auto file = folder / ("tasks/" + task + "/task.yaml");
-  for (const auto& changed : {file, folder / ("tasks/" + task + "/tunable.py")}) {
-    auto text = shell::read_file(changed);
-    for (std::size_t at; (at = text.find("bfloat16")) != std::string::npos;)
-      text.erase(at, 1).replace(at, 7, "float16");
-    shell::write_file(changed, text);
+  std::string text = "import sys\nimport torch\n";
+  for (const auto& [task, checks] : all) {
+    const auto file = folder / ("tasks/" + task + "/task.yaml");
+    for (const auto& changed : {file, folder / ("tasks/" + task + "/tunable.py")}) {
+      auto half = shell::read_file(changed);
+      for (std::size_t at; (at = half.find("bfloat16")) != std::string::npos;)
+        half.erase(at, 1).replace(at, 7, "float16");
+      shell::write_file(changed, half);
+    }
+    const run_of run({kevo::load_task(file).seeds.front()}, file);
+    std::filesystem::copy(export_of(run), folder / task, std::filesystem::copy_options::recursive);
+    text += "sys.path.insert(0, '" + (folder / task) + "')\nfrom " + task + " import " + task +
+            " as program\ntorch.manual_seed(1)\n" + checks;
   }
-  const run_of run({kevo::load_task(file).seeds.front()}, file);
-  const auto bundle = export_of(run);
-  const auto ran = python(bundle, "import torch\nfrom " + task + " import " + task +
-                                      " as program\n"
-                                      "torch.manual_seed(1)\n" +
-                                      checks);
-  INFO(task);
+  const auto ran = python(folder / ".", text);
   CHECK_MESSAGE(ran.code == 0, ran.err);
 }
 
@@ -72,50 +79,50 @@ void check_seed(const std::string& task, const std::string& checks) {
 
 TEST_CASE("the shipped seeds in Triton become functions that agree with PyTorch") {
   if (!has_pytorch()) return;
-  check_seed("triton_softmax",
-             "for shape in [(3, 7), (2, 1500)]:\n"
-             "    x = 8 * torch.randn(shape)\n"
-             "    torch.testing.assert_close(program(x), torch.softmax(x, 1))\n");
-  check_seed("triton_rmsnorm",
-             "for shape in [(3, 7), (2, 1500)]:\n"
-             "    x, weight = torch.randn(shape), torch.rand(shape[1])\n"
-             "    expected = x * weight / (x.square().mean(1, keepdim=True) + 1e-6).sqrt()\n"
-             "    torch.testing.assert_close(program(x, weight), expected)\n");
-  check_seed(
-      "triton_attention",
-      "q, k, v = (torch.randn(2, 70, 64).half() for _ in range(3))\n"
-      "expected = torch.nn.functional.scaled_dot_product_attention(q.double(), k.double(), v.double())\n"
-      "torch.testing.assert_close(program(q, k, v).double(), expected, atol=0.01, rtol=0.02)\n");
-  check_seed("triton_matmul_bf16",
-             "A, B = torch.randn(70, 45).half(), torch.randn(33, 45).half()\n"
-             "expected = A.double() @ B.double().T\n"
-             "torch.testing.assert_close(program(A, B).double(), expected, atol=0.05, rtol=0.005)\n");
-  check_seed("triton_matmul_int8",
-             "A, B = (torch.randint(-127, 128, (n, 45), dtype=torch.int8) for n in (70, 33))\n"
-             "a, b = torch.rand(70) / 10, torch.rand(33) / 10\n"
-             "expected = (A.double() @ B.double().T) * a.double()[:, None] * b.double()\n"
-             "torch.testing.assert_close(program(A, B, a, b).double(), expected, atol=0.5, rtol=0.005)\n");
-  check_seed("triton_grouped_conv",
-             "x, w = torch.randn(2, 5, 4, 3, 32).half(), torch.randn(3, 32, 3, 3, 32).half()\n"
-             "images = x.double().permute(0, 3, 4, 1, 2).reshape(2, 96, 5, 4)\n"
-             "filters = w.double().permute(0, 1, 4, 2, 3).reshape(96, 32, 3, 3)\n"
-             "expected = torch.nn.functional.conv2d(images, filters, padding=1, groups=3)\n"
-             "expected = expected.reshape(2, 3, 32, 5, 4).permute(0, 3, 4, 1, 2)\n"
-             "torch.testing.assert_close(program(x, w).double(), expected, atol=0.05, rtol=0.005)\n");
+  check_seeds(
+      {{"triton_softmax",
+        "for shape in [(3, 7), (2, 1500)]:\n"
+        "    x = 8 * torch.randn(shape)\n"
+        "    torch.testing.assert_close(program(x), torch.softmax(x, 1))\n"},
+       {"triton_rmsnorm",
+        "for shape in [(3, 7), (2, 1500)]:\n"
+        "    x, weight = torch.randn(shape), torch.rand(shape[1])\n"
+        "    expected = x * weight / (x.square().mean(1, keepdim=True) + 1e-6).sqrt()\n"
+        "    torch.testing.assert_close(program(x, weight), expected)\n"},
+       {"triton_attention",
+        "q, k, v = (torch.randn(2, 70, 64).half() for _ in range(3))\n"
+        "expected = torch.nn.functional.scaled_dot_product_attention(q.double(), k.double(), v.double())\n"
+        "torch.testing.assert_close(program(q, k, v).double(), expected, atol=0.01, rtol=0.02)\n"},
+       {"triton_matmul_bf16",
+        "A, B = torch.randn(70, 45).half(), torch.randn(33, 45).half()\n"
+        "expected = A.double() @ B.double().T\n"
+        "torch.testing.assert_close(program(A, B).double(), expected, atol=0.05, rtol=0.005)\n"},
+       {"triton_matmul_int8",
+        "A, B = (torch.randint(-127, 128, (n, 45), dtype=torch.int8) for n in (70, 33))\n"
+        "a, b = torch.rand(70) / 10, torch.rand(33) / 10\n"
+        "expected = (A.double() @ B.double().T) * a.double()[:, None] * b.double()\n"
+        "torch.testing.assert_close(program(A, B, a, b).double(), expected, atol=0.5, rtol=0.005)\n"},
+       {"triton_grouped_conv",
+        "x, w = torch.randn(2, 5, 4, 3, 32).half(), torch.randn(3, 32, 3, 3, 32).half()\n"
+        "images = x.double().permute(0, 3, 4, 1, 2).reshape(2, 96, 5, 4)\n"
+        "filters = w.double().permute(0, 1, 4, 2, 3).reshape(96, 32, 3, 3)\n"
+        "expected = torch.nn.functional.conv2d(images, filters, padding=1, groups=3)\n"
+        "expected = expected.reshape(2, 3, 32, 5, 4).permute(0, 3, 4, 1, 2)\n"
+        "torch.testing.assert_close(program(x, w).double(), expected, atol=0.05, rtol=0.005)\n"}});
 }
 
 TEST_CASE("a function refuses tensors that do not fit the task") {
   if (!has_pytorch()) return;
-  check_seed(
-      "triton_rmsnorm",
-      "x, weight = torch.randn(3, 7), torch.rand(7)\n"
-      "for wrong in [(x, torch.rand(8)), (x.double(), weight), (x.T, torch.rand(3)), (x[0], weight)]:\n"
-      "    try:\n"
-      "        program(*wrong)\n"
-      "    except ValueError as refused:\n"
-      "        assert 'must be' in str(refused), refused\n"
-      "    else:\n"
-      "        raise AssertionError(wrong)\n");
+  check_seeds(
+      {{"triton_rmsnorm",
+        "x, weight = torch.randn(3, 7), torch.rand(7)\n"
+        "for wrong in [(x, torch.rand(8)), (x.double(), weight), (x.T, torch.rand(3)), (x[0], weight)]:\n"
+        "    try:\n"
+        "        program(*wrong)\n"
+        "    except ValueError as refused:\n"
+        "        assert 'must be' in str(refused), refused\n"
+        "    else:\n"
+        "        raise AssertionError(wrong)\n"}});
 }
 
 TEST_CASE("every part of launch lines is in the function") {
