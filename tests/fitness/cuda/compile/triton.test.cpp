@@ -20,6 +20,7 @@
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 #include "fitness/cuda/launch/wanted_kernels.hpp"
 #include "operators/llm/conversation.hpp"
+#include "src/export/bundle/triton_module.hpp"
 #include "src/llm/cassette.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
@@ -407,4 +408,26 @@ TEST_CASE("the shipped seeds in Triton compile for every workload of their tasks
     ++count;
   }
   CHECK(count >= 1);
+}
+
+TEST_CASE("the file of a Triton bundle is a candidate with the machine code of its program") {
+  if (!triton_is_there()) return;
+  const auto t = kevo::load_task(KEVO_SOURCE_DIR "/configs/tasks/triton_rmsnorm/task.yaml");
+  const auto& seed = t.seeds.front();
+  const auto lines = read_launch_lines(seed);
+  REQUIRE(std::holds_alternative<declared_launch>(lines));
+  const auto text = kevo::bundle::triton_module({"rmsnorm", &t, &seed, &std::get<declared_launch>(lines)});
+  const auto program = build(seed.files.front().text, t);
+  const auto bundle = build(text, t);
+  CHECK_MESSAGE(bundle.failure.empty(), bundle.failure, bundle.log);
+  // But for the name of a temporary folder, which ptxas writes into the information for debuggers.
+  REQUIRE(bundle.module.images.size() == program.module.images.size());
+  for (std::size_t i = 0; i < bundle.module.images.size(); ++i) {
+    const auto& one = program.module.images[i];
+    const auto& other = bundle.module.images[i];
+    REQUIRE(one.size() == other.size());
+    std::size_t different = 0;
+    for (std::size_t at = 0; at < one.size(); ++at) different += one[at] != other[at] ? 1 : 0;
+    CHECK(different <= 8);
+  }
 }
