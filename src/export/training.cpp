@@ -98,7 +98,7 @@ std::size_t keep_best_steps(std::vector<model_sample>& samples) {
   return std::erase_if(samples, [&](const model_sample& s) { return !kept.contains(prompt_of(s)); });
 }
 
-/// What CUDA-L1 thinks of each speedup.
+/// Whether a speedup is a jump that CUDA-L1 measures once more, and what came of that.
 enum class jump : std::uint8_t { none, supported, measured_once, contradicted };
 
 /// For each sample in order, whether its speedup is a jump that CUDA-L1 measures once more (arXiv

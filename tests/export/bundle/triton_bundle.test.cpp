@@ -181,15 +181,26 @@ def made(sums, y, n, count, extra, SIZE: tl.constexpr):
                           "check(8, 4, 0.3, 2)\n"  // two rounds; configuration 1
                           "check(7, 4, 0.0, 1)\n"  // one round; its own constant
                           "check(2, 4, 1.05, 1)\n"
-                          "try:\n"
-                          "    made(torch.ones(1), 3.0)\n"  // HALF is 0: no line... divides by zero
-                          "except (ValueError, ZeroDivisionError):\n"
-                          "    pass\n"
                           "assert 'so' in made.__doc__\n");
   CHECK_MESSAGE(ran.code == 0, ran.err << shell::read_file(bundle + "/made.py"));
   const auto page = shell::read_file(bundle + "/README.md");
   CHECK(page.find("from made import made") != std::string::npos);
   CHECK(page.find("cmake") == std::string::npos);
+}
+
+TEST_CASE("a function refuses sizes for which no launch line holds") {
+  if (!has_pytorch()) return;
+  const run_of run({kevo::single_file_program("triton", "seed.py",
+                                              "import triton\n# kevo: when N > 4: launch f[1](x)\n"
+                                              "@triton.jit\ndef f(x):\n    pass\n")},
+                   KEVO_SOURCE_DIR "/configs/tasks/triton_softmax/task.yaml");
+  const auto ran =
+      python(export_of(run, "made"),
+             "import torch\nfrom made import made\nmade(torch.ones(1, 5))\nmade(torch.ones(1, 4))\n");
+  CHECK(ran.code == 1);
+  CHECK_MESSAGE(ran.err.find("line 8, in <module>") != std::string::npos, ran.err);
+  CHECK_MESSAGE(ran.err.find("ValueError: no launch line applies to these sizes") != std::string::npos,
+                ran.err);
 }
 
 TEST_CASE("what a function of PyTorch cannot do is refused with its line") {
