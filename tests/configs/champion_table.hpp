@@ -19,6 +19,11 @@ struct champion {
   std::map<std::string, std::string> setting;
   std::string build;  // the line of build options with which the file begins; empty: none
   std::string figure, device, date;
+
+  /// The language of its seed.
+  std::string language() const { return seed.ends_with(".py") ? "triton" : "cuda"; }
+  /// The name of its file.
+  std::string file() const { return name + (language() == "triton" ? ".py" : ".cu"); }
 };
 
 inline std::vector<champion> all() {

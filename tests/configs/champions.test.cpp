@@ -21,11 +21,11 @@ TEST_CASE("a champion is its seed with the settings of the table") {
   std::set<std::string> files = {"champions.yaml"};
   for (const auto& one : champions::all()) {
     CAPTURE(one.name);
-    const auto seed = kevo::program_of("cuda", shell::read_file(champions::folder + one.seed));
+    const auto seed = kevo::program_of(one.language(), shell::read_file(champions::folder + one.seed));
     const auto tuned =
-        kevo::program_of("cuda", one.build + std::string(kevo::set_tunables(seed, one.setting).text()));
-    const std::string file = champions::folder + one.name + ".cu";
-    files.insert(one.name + ".cu");
+        kevo::program_of(one.language(), one.build + std::string(kevo::set_tunables(seed, one.setting).text()));
+    const std::string file = champions::folder + one.file();
+    files.insert(one.file());
     if (std::getenv("KEVO_WRITE_CHAMPIONS") != nullptr) shell::write_file(file, std::string(tuned.text()));
     CHECK_MESSAGE(shell::read_file(file) == tuned.text(),
                   "the seed was changed: run this test with KEVO_WRITE_CHAMPIONS=1 and measure again");
@@ -47,7 +47,7 @@ TEST_CASE("docs/champions.md has a row for each, with its figure, device and dat
   const auto page = shell::read_file(KEVO_SOURCE_DIR "/docs/champions.md");
   for (const auto& one : champions::all()) {
     CAPTURE(one.name);
-    const auto at = page.find("| `" + one.name + ".cu` |");
+    const auto at = page.find("| `" + one.file() + "` |");
     REQUIRE(at != std::string::npos);
     const auto row = page.substr(at, page.find('\n', at) - at);
     for (const auto& part : {one.figure, one.device, one.date})

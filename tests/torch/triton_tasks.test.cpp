@@ -29,7 +29,8 @@ const std::vector<small_task> all = {
     {"triton_rmsnorm", "{M: 16384, N: 8192}", "{M: 32, N: 256}"},
     {"triton_attention", "{heads: 16, S: 4096}", "{heads: 2, S: 128}"},
     {"triton_grouped_conv", "{N: 32, H: 56, W: 56, G: 16}", "{N: 1, H: 12, W: 12, G: 2}"},
-    {"triton_matmul_bf16", "{M: 4096, N: 4096, K: 4096}", "{M: 128, N: 96, K: 64}"}};
+    {"triton_matmul_bf16", "{M: 4096, N: 4096, K: 4096}", "{M: 128, N: 96, K: 64}"},
+    {"triton_matmul_int8", "{M: 4096, N: 4096, K: 4096}", "{M: 128, N: 96, K: 64}"}};
 
 // The path of a copy with the small workload.
 std::string small_copy(const shell::scratch& folder, const small_task& which) {
