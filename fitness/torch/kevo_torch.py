@@ -317,11 +317,16 @@ def wide_reference(torch, model, job, note):
             return in_double(*values)
         except Exception as error:
             words = ("dtype", "type", "Double", "Float", "float", "fp64", "Half", "BFloat16", "not implemented")
-            if not type(error).__module__.startswith("triton") and not any(word in str(error) for word in words):
+            full = isinstance(error, torch.OutOfMemoryError)
+            if not full and not type(error).__module__.startswith("triton") and not any(word in str(error) for word in words):
                 raise
             state["narrow"] = True
-            note("the reference does not compute in float64: " + str(error)[:200])
-            return model(*to_own(values))
+            note("the reference " + ("has no room to compute" if full else "does not compute") + " in float64: " + str(error)[:200])
+        # Behind the handler, whose exception keeps the tensors of the call in memory.
+        if full:
+            state["wide"] = None
+            torch.cuda.empty_cache()
+        return model(*to_own(values))
 
     return answer
 

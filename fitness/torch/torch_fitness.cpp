@@ -43,6 +43,7 @@ cuda_settings device_settings(const torch_settings& settings) {
   made.foreign = settings.foreign;
   made.own_kernel = settings.own_kernel;
   made.own_kernel_share = settings.own_kernel_share;
+  made.pythons = settings.pythons;
   return made;
 }
 

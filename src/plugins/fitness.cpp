@@ -113,8 +113,10 @@ any_fitness cpu_from(settings& from, const build_context& context) {
   return any_fitness(std::make_shared<cpu_fitness>(context.task, std::move(made)));
 }
 
-any_fitness torch_from(settings& from, const build_context& context) {
+any_fitness torch_from(settings& from, const build_context& context,
+                       const std::shared_ptr<cuda::shared_pythons>& pythons) {
   torch_settings made;
+  made.pythons = pythons;
   made.device =
       from.text("device", {.def = "cpu", .doc = "where the tensors are", .one_of = {"cpu", "cuda"}});
   made.gpu = static_cast<int>(from.integer(
@@ -219,7 +221,10 @@ void register_fitness(registry& all) {
                   "independent checking of the outputs");
   register_cuda_fitness(all);
   all.fitness.add(
-      "torch", torch_from,
+      "torch",
+      [pythons = make_shared_pythons()](settings& from, const build_context& context) {
+        return torch_from(from, context, pythons);
+      },
       "runs candidates in Python with PyTorch (modules and functions) on this machine, in a sandbox, with "
       "independent checking of the outputs");
   all.fitness.add("command", command_from,

@@ -217,6 +217,10 @@ void read_fitness(settings& root, suite_plan& plan) {
 void check_fitness(const suite_plan& plan) {
   const std::string& backend = plan.fitness.find("backend")->text;
   if (plan.plugins->fitness.contains(backend) && !builtin_plugins().fitness.contains(backend)) return;
+  const auto* where = plan.fitness.find("device");
+  if (backend == "torch" && !plan.devices.empty() && (where == nullptr || where->text != "cuda"))
+    throw error(error_code::input, "suite.devices are GPUs, but the tensors are on the CPU",
+                {.file = plan.file, .key = "suite.devices"}, "write fitness: {backend: torch, device: cuda}");
   settings reader(
       fitness_for(plan, plan.devices.empty() ? std::nullopt : std::optional(plan.devices.front())));
   plan.plugins->fitness.make(reader, {.directory = plan.fitness_directory, .plugins = plan.plugins.get()},
@@ -228,7 +232,10 @@ void check_fitness(const suite_plan& plan) {
 
 settings_node fitness_for(const suite_plan& plan, std::optional<std::int64_t> device) {
   settings_node node = plan.fitness;
-  if (device) node.set("device", settings_node::of(*device));
+  // The backend torch calls the kind of device `device`, and its number `gpu`.
+  const auto* backend = node.find("backend");
+  const bool torch = backend != nullptr && backend->text == "torch";
+  if (device) node.set(torch ? "gpu" : "device", settings_node::of(*device));
   return node;
 }
 

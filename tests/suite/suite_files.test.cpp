@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include "src/suite/suite_plan.hpp"
 #include "tests/support/shell.hpp"
 
 using namespace kevo;
@@ -29,4 +30,20 @@ TEST_CASE("a folder with a main file is a solution, other folders are not") {
   CHECK(matching_files(pattern, {}) == std::vector<std::string>{found[1]});
   CHECK(matching_files(found[2], {}, true) == std::vector<std::string>{found[2]});
   CHECK_THROWS_WITH_AS(matching_files(found[2], {}), doctest::Contains("there is no file"), error);
+}
+
+// The backend torch has a kind of device and a number of the GPU, the others a number alone.
+TEST_CASE("a task on one of several GPUs gets the number of its own") {
+  const shell::scratch folder;
+  shell::write_file(folder / "task.yaml", "name: toy\n");
+  const auto loaded = [&](const std::string& fitness) {
+    shell::write_file(folder / "suite.yaml",
+                      "suite: {devices: [0, 2]}\nfitness: " + fitness + "\ntasks: [task.yaml]\n");
+    return load_suite((folder / "suite.yaml").string(), {});
+  };
+  const auto torch = fitness_for(loaded("{backend: torch, device: cuda}"), 2);
+  CHECK(torch.find("device")->text == "cuda");
+  CHECK(torch.find("gpu")->text == "2");
+  CHECK(fitness_for(loaded("{backend: cuda}"), 2).find("device")->text == "2");
+  CHECK_THROWS_WITH_AS(loaded("{backend: torch}"), doctest::Contains("the tensors are on the CPU"), error);
 }

@@ -48,7 +48,14 @@ void draw(gpu& device, const device_input& input, variety kind, bool mild, std::
           std::uint64_t lane, address to) {
   rng random(key ^ (lane * 0x9e3779b97f4a7c15ULL));
   const bool drawn_here = input.kind == "normal" || input.kind == "uniform" || input.kind == "integers";
-  if (!drawn_here || element_of(input.type).kind == element_kind::boolean) {
+  if (drawn_here && input.kind != "integers" && element_of(input.type).kind == element_kind::boolean) {
+    device_input either = input;  // as on the CPU
+    either.kind = "integers";
+    either.a = 0;
+    either.b = 1;
+    return draw(device, either, kind, mild, key, lane, to);
+  }
+  if (!drawn_here) {
     generator recipe{input.kind, input.a, input.b};
     recipe.law = input.law;
     recipe.parameter = input.parameter;

@@ -88,12 +88,11 @@ contents_made engine::make(const contents_wanted& wanted) {
   if (wanted.workload >= pools_.size()) throw error(error_code::internal, "there is no such workload");
   const auto& w = task_.workloads[wanted.workload];
   auto& pool = pools_[wanted.workload];
-  const auto each = std::max<std::uint64_t>(content_bytes(w), 1);
-  const auto most = std::max<std::uint64_t>(2, wanted.most_bytes / each);
+  const auto room = contents_in(wanted.most_bytes, content_bytes(w), wanted.varied);
   contents_made made;
   const auto reference = reference_for(w, wanted.reference, made.remark);
   const auto fill = [&](std::vector<device_content>& list, std::uint32_t count, bool varied) {
-    while (list.size() < std::min<std::uint64_t>(count, most) && made.complaint.empty()) {
+    while (list.size() < count && made.complaint.empty()) {
       // Workloads begin with different varieties, so that a few contents of each show all of them. What is
       // timed is drawn from the same ones, at places that nobody knows, so that a candidate cannot tell what
       // is timed by what it is.
@@ -107,8 +106,8 @@ contents_made engine::make(const contents_wanted& wanted) {
       if (made.complaint.empty()) list.push_back(std::move(one));
     }
   };
-  fill(pool.timed, wanted.timed, false);
-  fill(pool.varied, wanted.varied, true);
+  fill(pool.timed, std::min(wanted.timed, room.timed), false);
+  fill(pool.varied, std::min(wanted.varied, room.varied), true);
   made.timed = static_cast<std::uint32_t>(pool.timed.size());
   made.varied = static_cast<std::uint32_t>(pool.varied.size());
   return made;

@@ -1,5 +1,6 @@
 #include "fitness/cuda/device/protocol.hpp"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "fitness/cuda/device/type_code.hpp"
@@ -169,6 +170,15 @@ std::uint64_t given_bytes(const device_workload& w) {
     if (input.kind == given_input) bytes += input.count * element_of(input.type).size;
   }
   return bytes;
+}
+
+content_room contents_in(std::uint64_t most_bytes, std::uint64_t each, std::uint32_t varied) {
+  const auto most = std::min<std::uint64_t>(most_bytes / std::max<std::uint64_t>(each, 1), ~std::uint32_t{0});
+  content_room room;
+  room.varied = std::min(varied, static_cast<std::uint32_t>(std::max<std::uint64_t>(2, most / 3)));
+  room.timed = static_cast<std::uint32_t>(
+      std::max<std::uint64_t>(2, most - std::min<std::uint64_t>(most, room.varied)));
+  return room;
 }
 
 std::uint64_t content_bytes(const device_workload& w) {

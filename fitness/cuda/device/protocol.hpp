@@ -144,10 +144,18 @@ struct contents_wanted {
   std::uint32_t workload = 0;
   std::uint32_t timed = 0;       ///< of the task's own distribution
   std::uint32_t varied = 0;      ///< of other distributions
-  std::uint64_t most_bytes = 0;  ///< of all contents of this workload together; at least two are made
+  std::uint64_t most_bytes = 0;  ///< of all contents of this workload together, see `contents_in`
   /// The arena of a worker that computes what is expected; 0: the module of the task does.
   std::uint32_t reference = 0;
 };
+
+/// How many contents of `each` bytes have room in `most_bytes`: up to a third of them of other distributions,
+/// at most `varied`, and the rest to be timed. Two of either kind are wanted whatever they need.
+struct content_room {
+  std::uint32_t timed = 2;
+  std::uint32_t varied = 2;
+};
+content_room contents_in(std::uint64_t most_bytes, std::uint64_t each, std::uint32_t varied);
 
 /// One content to be made, of whose inputs some were drawn by kevo: those of the kind `given_input`.
 struct content_given {

@@ -174,6 +174,7 @@ class gpu_bench {
   device_task describe_reference(std::stop_token stop);
   device_task describe_python_reference() const;
   void make_contents(const std::vector<device_workload>& workloads, const std::stop_token& stop);
+  contents_made make_slowly(contents_wanted wanted, const std::stop_token& stop);
   contents_made make_given_contents(const contents_wanted& wanted, std::uint64_t content_bytes,
                                     double seconds, const std::stop_token& stop);
   void start_reference(const std::vector<device_workload>& workloads);

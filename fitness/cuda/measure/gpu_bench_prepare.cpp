@@ -30,10 +30,39 @@ std::uint32_t contents_for(std::uint64_t bytes) {
   return bytes < (8U << 20U) ? 400 : bytes < (128U << 20U) ? 180 : 80;
 }
 
+// Enough for the intervals of two pairs in Python, of calls that take no less than their bytes need.
+std::uint32_t contents_for_python(std::uint64_t bytes, double bytes_per_s) {
+  if (bytes < (128U << 20U) || !(bytes_per_s > 0)) return contents_for(bytes);
+  const double call_ns = 1e9 * static_cast<double>(bytes) / bytes_per_s;
+  const auto calls = static_cast<std::uint32_t>(std::ceil(python_interval_ns / call_ns));
+  return std::min(contents_for(bytes), 2 * (calls + 4) + 1);
+}
+
+// Of a reference in Python, for the timed contents of a workload [s]; some are made whatever they cost. They
+// do for two pairs of one call each.
+constexpr double python_seconds = 4;
+constexpr std::uint32_t least_python_contents = 5;
+// Above this size [bytes], what only a baseline is checked with is not made for hidden workloads.
+constexpr std::uint64_t large_content_bytes = 1ULL << 30U;
+
 // For what the host draws: [s] of all workloads together, and the timed contents that a workload has whatever
 // they cost.
 constexpr double host_seconds = 30;
 constexpr std::uint64_t least_host_contents = 16;
+
+// A device without room: what needs it.
+error with_size(const error& failure, const task& t, std::size_t workload, std::uint64_t content_bytes) {
+  if (failure.code() != error_code::environment ||
+      failure.message().find("OUT_OF_MEMORY") == std::string::npos)
+    return failure;
+  return {
+      error_code::environment,
+      fmt::format("the device has no room for the data of workload '{}': the inputs of a call and what is "
+                  "expected of it, in float64, need {} MiB, and several of them are needed ({})",
+                  t.workloads[workload].uuid, content_bytes >> 20U, failure.message()),
+      {.file = t.file, .key = "workloads"},
+      "use smaller workloads, a device with more memory, or end other programs on the device"};
+}
 
 }  // namespace
 
@@ -122,7 +151,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
         std::make_unique<python_programs>(task_,
                                           python_settings{settings_.python, settings_.sandbox,
                                                           settings_.limits.memory_bytes, find_hosted_nvcc()},
-                                          device_->facts(), stop);
+                                          device_->facts(), settings_.pythons.get(), stop);
   }
   device_->set_trusted_kernels(compile_trusted_kernels(*compiler_, facts_.architecture, stop));
   const auto described = python_ ? describe_python_reference() : describe_reference(stop);
@@ -134,7 +163,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
       ceilings_of_device(*device_, settings_.cache_dir.empty() ? user_cache_folder() : settings_.cache_dir);
   if (python_) start_reference(described.workloads);
   make_contents(described.workloads, stop);
-  if (reference_workers_) reference_workers_->end();
+  reference_workers_.reset();  // with its arena, which is large
   // Intervals of many calls are for tasks that have hosted programs. Besides the baselines there are declared
   // candidates, hosted ones, the empty program.
   const bool hosted = std::any_of(built.begin(), built.end(),
@@ -157,7 +186,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
     const auto& known = first->second;
     gates_->try_out({&known.code, &known.plans[smallest_], smallest_}, device_->facts(), stop);
   }
-  candidate_workers_ = workers_for({}, 1, usual_arena());
+  if (!python_) candidate_workers_ = workers_for({}, 1, usual_arena());
   identity_ = identity_of_bench();
   prepared_ = true;
   return device.lock().waited_s();
@@ -205,7 +234,10 @@ std::uint64_t gpu_bench::arena_for(std::size_t arenas) const {
         std::clamp(interval_ns / std::max(speed_of_light_ns(i), 500.0), 1.0, std::max(most, 1.0));
     together = std::max(together, static_cast<std::uint64_t>(std::ceil(calls)) * bytes);
   }
-  const std::uint64_t usual = largest + largest / 8 + settings_.limits.workspace_bytes + (64U << 20U);
+  // Programs of Python have no workspaces, and their tensors are often large.
+  const std::uint64_t spare = python_ ? std::min<std::uint64_t>(largest / 8, 256U << 20U)
+                                      : largest / 8 + settings_.limits.workspace_bytes;
+  const std::uint64_t usual = largest + spare + (64U << 20U);
   if (arenas == 0) return usual;
   return std::max(usual, std::min(together + (1U << 20U), device_->facts().free_bytes / (4 * arenas)));
 }
@@ -288,8 +320,10 @@ void gpu_bench::make_contents(const std::vector<device_workload>& workloads, con
     const auto& w = task_->workloads[i];
     wanted[i].workload = static_cast<std::uint32_t>(i);
     wanted[i].reference = reference_workers_ ? reference_workers_->arena() : 0;
-    wanted[i].timed = w.hidden ? 1 : contents_for(call_bytes(*task_, w));
-    wanted[i].varied = w.hidden ? 2 : 4;
+    wanted[i].timed = w.hidden  ? 1
+                      : python_ ? contents_for_python(call_bytes(*task_, w), ceilings_.copy_bytes_per_s)
+                                : contents_for(call_bytes(*task_, w));
+    wanted[i].varied = !w.hidden ? 4 : python_ && content_bytes(workloads[i]) > large_content_bytes ? 1 : 2;
     bytes[i] = static_cast<double>(wanted[i].timed + wanted[i].varied) *
                static_cast<double>(content_bytes(workloads[i]));
     order[i] = i;
@@ -303,8 +337,17 @@ void gpu_bench::make_contents(const std::vector<device_workload>& workloads, con
     const auto i = order[n];
     const double share = room / static_cast<double>(count - n);
     wanted[i].most_bytes = static_cast<std::uint64_t>(share);
-    const auto made = on_host(i) ? make_given_contents(wanted[i], content_bytes(workloads[i]), seconds, stop)
-                                 : device_->make(wanted[i]);
+    const auto make = [&] {
+      if (on_host(i)) return make_given_contents(wanted[i], content_bytes(workloads[i]), seconds, stop);
+      return python_ ? make_slowly(wanted[i], stop) : device_->make(wanted[i]);
+    };
+    const auto made = [&] {
+      try {
+        return make();
+      } catch (const error& failure) {
+        throw with_size(failure, *task_, i, content_bytes(workloads[i]));
+      }
+    }();
     if (!made.complaint.empty())
       throw error(error_code::input,
                   "the reference, on workload '" + task_->workloads[i].uuid + "', " + made.complaint,
@@ -313,6 +356,25 @@ void gpu_bench::make_contents(const std::vector<device_workload>& workloads, con
     if (remark_.empty()) remark_ = made.remark;
     room -= std::min(share, bytes[i]);
   }
+}
+
+// As many timed ones as there is time for: a reference in float64 may take a second for a call.
+contents_made gpu_bench::make_slowly(contents_wanted wanted, const std::stop_token& stop) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto all = wanted.timed;
+  std::string remark;
+  contents_made made;
+  for (wanted.timed = std::min(all, least_python_contents);;
+       wanted.timed = std::min(all, wanted.timed + std::max(wanted.timed / 2, 1U))) {
+    if (stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
+    made = device_->make(wanted);
+    if (remark.empty()) remark = made.remark;
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+    const bool no_room = made.timed < wanted.timed;
+    if (!made.complaint.empty() || no_room || wanted.timed == all || spent.count() > python_seconds) break;
+  }
+  made.remark = std::move(remark);
+  return made;
 }
 
 // One after the other, because the host has drawn some of their inputs. Timed ones are as many as `seconds`
@@ -325,7 +387,7 @@ contents_made gpu_bench::make_given_contents(const contents_wanted& wanted, std:
     maker->stop = stop;
   }
   host_inputs host(*task_, wanted.workload, maker ? &*maker : nullptr);
-  const auto most = std::max<std::uint64_t>(2, wanted.most_bytes / std::max<std::uint64_t>(content_bytes, 1));
+  const auto room = contents_in(wanted.most_bytes, content_bytes, wanted.varied);
   const auto begin = std::chrono::steady_clock::now();
   const auto spent = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -340,10 +402,10 @@ contents_made gpu_bench::make_given_contents(const contents_wanted& wanted, std:
     if (!remark.empty()) made.remark = std::move(remark);
     return made.complaint.empty();
   };
-  for (std::uint64_t n = 0; n < std::min<std::uint64_t>(wanted.varied, most); ++n) {
+  for (std::uint64_t n = 0; n < std::min(wanted.varied, room.varied); ++n) {
     if (!add(true, n)) return made;
   }
-  for (std::uint64_t n = 0; n < std::min<std::uint64_t>(wanted.timed, most); ++n) {
+  for (std::uint64_t n = 0; n < std::min(wanted.timed, room.timed); ++n) {
     if (n >= least_host_contents && spent() > seconds) break;
     if (!add(false, n)) return made;
   }

@@ -17,6 +17,8 @@ namespace {
 
 // Before intervals that begin with untimed calls: the clock of an H100 needs some 10 ms.
 constexpr std::uint64_t busy_before_interval_ns = 20'000'000;
+// With fewer contents than these, intervals of programs in Python have no untimed calls (reading_plans.cpp).
+constexpr std::uint32_t contents_with_untimed = 9;
 
 // Codes that say the device or its driver is not in order, and not the program that ran.
 [[noreturn]] void machine_fault(const std::string& message) {
@@ -166,7 +168,8 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   wanted.empty = image_.kind == program_kind::empty;
   wanted.interval = interval;
   wanted.frequency_ns = frequency_ns_;
-  wanted.busy_ns = untimed > 0 ? busy_before_interval_ns : 0;
+  const bool few = interval && wanted.held && !first && contents_[workload].timed < contents_with_untimed;
+  wanted.busy_ns = untimed > 0 || few ? busy_before_interval_ns : 0;
   wanted.untimed = std::min(untimed, static_cast<std::uint32_t>(time.calls) - 1);
   auto& spent = workers_->spent();
   call_result result;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <future>
-#include <string_view>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -12,9 +11,7 @@
 #include <kevo/error.hpp>
 #include <kevo/task_extents.hpp>
 
-#include "fitness/cuda/compile/nvcc.hpp"
 #include "fitness/cuda/launch/launch_signature.hpp"
-#include "fitness/cuda/worker/driver_libraries.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/job.hpp"
@@ -25,34 +22,8 @@ namespace kevo::cuda {
 namespace json = boost::json;
 namespace {
 
-// Inductor and Triton keep what they have compiled for baselines.
-constexpr std::uint64_t scratch_of_trusted_python = std::uint64_t{1} << 30U;
 constexpr std::size_t most_words = 512;
 constexpr double longest_load_s = 120;
-
-torch::python_device device_for(const device_description& device, bool trusted) {
-  torch::python_device made;
-  made.visible = visible_name(device.uuid);
-  made.libraries = device.libraries;
-  const auto compilers = compilers_of_driver(device.libraries);
-  made.libraries.insert(made.libraries.end(), compilers.begin(), compilers.end());
-  made.nodes = device.nodes;
-  made.scratch_bytes = trusted ? scratch_of_trusted_python : 0;
-  return made;
-}
-
-torch::compile_settings compilers_for(const device_description& device, const std::string& nvcc,
-                                      const std::string& modules) {
-  torch::compile_settings wanted;
-  wanted.libraries = device.libraries;
-  wanted.modules = modules;
-  if (!nvcc.empty()) {
-    wanted.nvcc = nvcc;
-    wanted.toolkit = toolkit_mounts(nvcc);
-  }
-  wanted.architecture = device.architecture().substr(std::string_view("sm_").size());
-  return wanted;
-}
 
 bool speaks_of_convolutions(const program& source) {
   return std::any_of(source.files.begin(), source.files.end(), [](const auto& file) {
@@ -101,23 +72,20 @@ plan python_plan(const task& t, const workload& w) {
 }
 
 python_programs::python_programs(std::shared_ptr<const task> t, const python_settings& settings,
-                                 const device_description& device, const std::stop_token& stop)
+                                 const device_description& device, shared_pythons* shared,
+                                 const std::stop_token& stop)
     : task_(std::move(t)),
       settings_(settings),
       device_(device.uuid),
-      tools_(torch::find_torch(settings.python, contains(settings.sandbox))),
+      warm_(shared != nullptr ? shared->of(settings, device)
+                              : std::make_shared<warm_pythons>(settings, device)),
       has_convolutions_(speaks_of_convolutions(task_->reference->source)),
       seed_(secret_seed()) {
-  candidates_ =
-      std::make_unique<torch::python_server>(tools_, settings_.sandbox, "", device_for(device, false));
-  compilers_ = std::make_unique<torch::compile_server>(
-      tools_, settings_.sandbox, compilers_for(device, settings_.nvcc, candidates_->modules()));
-  trusted_ = std::make_unique<torch::python_server>(tools_, settings_.sandbox, "", device_for(device, true));
-  auto other = std::async(std::launch::async, [this] { candidates_->facts(); });
-  trusted_->facts();
+  auto other = std::async(std::launch::async, [this] { warm_->candidates().facts(); });
+  warm_->trusted().facts();
   other.get();
   if (task_->reference->form == "module")
-    parameters_ = torch::make_parameters(*trusted_, *task_, seed_, longest_load_s, stop);
+    parameters_ = torch::make_parameters(warm_->trusted(), *task_, seed_, longest_load_s, stop);
 }
 
 worker_options python_programs::workers_for(python_role role, int queues) {
@@ -139,17 +107,17 @@ worker_options python_programs::workers_for(python_role role, int queues) {
     if (parameters_) descriptors.push_back(parameters_->descriptor());
     detail::descriptor compiler;
     if (!trusted) {
-      const std::lock_guard lock(connecting_);
-      compiler = compilers_->connect();
+      compiler = warm_->connect_compiler();
       descriptors.push_back(compiler.get());
     }
-    return (trusted ? trusted_ : candidates_)->start(json::serialize(job), descriptors);
+    return (trusted ? warm_->trusted() : warm_->candidates()).start(json::serialize(job), descriptors);
   };
   return options;
 }
 
 worker_settings python_programs::input_maker_for(std::size_t workload) {
-  if (!input_makers_) input_makers_ = std::make_unique<torch::python_server>(tools_, settings_.sandbox);
+  if (!input_makers_)
+    input_makers_ = std::make_unique<torch::python_server>(warm_->tools(), settings_.sandbox);
   worker_settings worker;
   worker.sandbox = settings_.sandbox;
   worker.load_limit_s = longest_load_s;
@@ -188,7 +156,8 @@ std::string python_programs::watched_object_of(const program& source) const {
 }
 
 std::string python_programs::identity() const {
-  return fmt::format("{} {} {}", tools_.python, tools_.packages, tools_.version);
+  const auto& tools = warm_->tools();
+  return fmt::format("{} {} {}", tools.python, tools.packages, tools.version);
 }
 
 }  // namespace kevo::cuda

@@ -1,12 +1,10 @@
 #pragma once
 // Programs of PyTorch on a device: the warm processes from which their processes are forked, what these are
-// told, and the parameters that all of them share. One server is for candidates; what is trusted (reference,
-// baselines) has another, so that neither files nor memory are common to both.
+// told, and the parameters that all of them share.
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -15,9 +13,9 @@
 
 #include <kevo/task.hpp>
 
+#include "fitness/cuda/python/shared_pythons.hpp"
 #include "fitness/cuda/wire/plan.hpp"
 #include "fitness/cuda/worker/process.hpp"
-#include "fitness/torch/compile_server.hpp"
 #include "fitness/torch/python_server.hpp"
 #include "fitness/torch/sealed_memory.hpp"
 #include "fitness/worker/worker_parent.hpp"
@@ -32,20 +30,13 @@ enum class python_role { reference, baseline, candidate };
 /// @throws kevo::error (input) for an axis without a value, or a tensor of too many extents
 plan python_plan(const task& t, const workload& w);
 
-/// How the programs of a task are run.
-struct python_settings {
-  std::string python;  ///< as in cuda_settings
-  sandbox_mode sandbox = sandbox_mode::required;
-  std::uint64_t memory_bytes = 8ULL << 30U;  ///< of the host, for a candidate
-  std::string nvcc;  ///< absolute path, for extensions in CUDA; empty: they cannot be compiled
-};
-
 class python_programs {
  public:
-  /// Starts both servers, which takes seconds, and makes the parameters under a secret seed.
+  /// Starts the warm processes, which takes seconds, and makes the parameters under a secret seed.
+  /// @param shared where the warm processes come from; null: they are started for this object alone
   /// @throws kevo::error: environment (no PyTorch), input (the reference cannot be built), interrupted
   python_programs(std::shared_ptr<const task> t, const python_settings& settings,
-                  const device_description& device, const std::stop_token& stop);
+                  const device_description& device, shared_pythons* shared, const std::stop_token& stop);
 
   /// How processes for such programs are started. What it refers to must outlive the workers.
   /// @param queues to the device, of a process; 0: as many as the driver makes by default. With one, a
@@ -64,8 +55,8 @@ class python_programs {
 
   /// What results depend on.
   std::string identity() const;
-  std::string version() { return trusted_->facts().version; }
-  const std::string& python() const { return tools_.python; }
+  std::string version() { return warm_->trusted().facts().version; }
+  const std::string& python() const { return warm_->tools().python; }
 
  private:
   boost::json::object told_of(const program& source, python_role role) const;
@@ -73,13 +64,9 @@ class python_programs {
   std::shared_ptr<const task> task_;
   python_settings settings_;
   std::string device_;  // its uuid
-  python_tools tools_;
+  std::shared_ptr<warm_pythons> warm_;
   bool has_convolutions_ = false;  // whose library takes long to start
   std::uint64_t seed_ = 0;
-  std::mutex connecting_;
-  std::unique_ptr<torch::compile_server> compilers_;
-  std::unique_ptr<torch::python_server> candidates_;
-  std::unique_ptr<torch::python_server> trusted_;
   std::unique_ptr<torch::python_server> input_makers_;  // null until inputs are made
   std::optional<torch::sealed_memory> parameters_;
 };

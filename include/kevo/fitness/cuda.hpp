@@ -59,7 +59,8 @@ enum class foreign_processes { refuse, note };
 
 namespace cuda {
 struct shared_compilers;
-}
+class shared_pythons;
+}  // namespace cuda
 
 /// Settings of `cuda_fitness`.
 struct cuda_settings {
@@ -92,7 +93,14 @@ struct cuda_settings {
   bool allow_globals = false;  ///< whether candidates may use the device heap and managed variables
   /// Compilers that several objects share; null: each has its own. See `cuda_fitness_pool`.
   std::shared_ptr<cuda::shared_compilers> compilers = {};
+  /// Python processes that have imported PyTorch, for objects of several tasks: importing takes seconds.
+  /// Null: each object has its own. See `make_shared_pythons`.
+  std::shared_ptr<cuda::shared_pythons> pythons = {};
 };
+
+/// For `cuda_settings::pythons` and `torch_settings::pythons`. Starts nothing. Processes are started for each
+/// device and each set of settings when they are first needed, and end with the last owner. Thread-safe.
+std::shared_ptr<cuda::shared_pythons> make_shared_pythons();
 
 /// Evaluates programs in CUDA and Triton on one device. `evaluate` may be called from several threads: builds
 /// run in parallel, and the device serves one evaluation at a time. Constructing an object needs no CUDA; the

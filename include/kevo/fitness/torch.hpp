@@ -55,6 +55,7 @@ struct torch_settings {
   /// With device "cpu": the process that has imported PyTorch, for several objects with the same `python`,
   /// `sandbox` and `helper`; importing takes seconds. Null: each object has its own.
   std::shared_ptr<torch::python_server> server = {};
+  std::shared_ptr<cuda::shared_pythons> pythons = {};  ///< with device "cuda": as in cuda_settings
 };
 
 /// Evaluates programs in Python on one task. Thread-safe. Measuring takes an exclusive lock on its

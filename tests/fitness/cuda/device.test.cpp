@@ -316,6 +316,20 @@ TEST_CASE("what the trusted clock shows above events is known for a call, and wh
   CHECK(hidden_time({1400, 1400}, honest, 150) == 0);  // too few to tell
 }
 
+TEST_CASE("the room for contents is shared by those that are timed and those of other distributions") {
+  const auto room = [](std::uint64_t bytes, std::uint32_t varied) {
+    const auto found = contents_in(bytes, 10, varied);
+    return std::pair(found.timed, found.varied);
+  };
+  CHECK(room(10'000, 4) == std::pair(996U, 4U));
+  CHECK(room(100, 4) == std::pair(7U, 3U));
+  CHECK(room(60, 4) == std::pair(4U, 2U));
+  CHECK(room(60, 1) == std::pair(5U, 1U));
+  CHECK(room(30, 4) == std::pair(2U, 2U));  // two of either kind, whatever they need
+  CHECK(room(0, 4) == std::pair(2U, 2U));
+  CHECK(contents_in(1000, 0, 4).timed == 996);
+}
+
 TEST_CASE("every trusted kernel that is asked for is in the source") {
   for (const auto& name : trusted_kernel_names())
     CHECK(trusted_kernels_source().find(" " + name + "(") != std::string::npos);

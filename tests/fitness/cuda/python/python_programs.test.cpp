@@ -94,6 +94,30 @@ TEST_CASE("a baseline may be the reference as torch.compile compiles it") {
   }
 }
 
+TEST_CASE("tasks share the warm processes of a device, and other devices and settings have others") {
+  cuda::device_description device;
+  device.uuid = "GPU-1";
+  device.major = 9;
+  cuda::python_settings settings;
+  settings.sandbox = sandbox_mode::best;
+  cuda::shared_pythons shared;
+  std::shared_ptr<cuda::warm_pythons> first;
+  try {
+    first = shared.of(settings, device);
+  } catch (const error& missing) {
+    kevo_test::skip(missing.message());
+    return;
+  }
+  CHECK(shared.of(settings, device) == first);
+  auto other_device = device;
+  other_device.uuid = "GPU-2";
+  CHECK(shared.of(settings, other_device) != first);
+  auto other_settings = settings;
+  other_settings.sandbox = sandbox_mode::off;
+  CHECK(shared.of(other_settings, device) != first);
+  CHECK(first->connect_compiler().get() >= 0);
+}
+
 TEST_CASE("machine code for Triton is made by a process that takes no options of which it does not know") {
   python_tools tools;
   try {
