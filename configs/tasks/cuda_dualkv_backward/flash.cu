@@ -65,7 +65,7 @@ __device__ float2 to_floats(two_elements x) { return __bfloat1622float2(x); }
 __device__ two_elements to_elements(float2 x) { return __float22bfloat162_rn(x); }
 #endif
 
-/// The tensors of a call; the last member function that failed is in `good`.
+/// The tensors of a call. After a failure `good` is false.
 struct tensors {
   std::int32_t device;
   bool good = true;

@@ -44,7 +44,7 @@ std::int32_t aoti_torch_cuda__flash_attention_forward(AtenTensorHandle query, At
 
 namespace {
 
-/// The tensors of a call; the last member function that failed is in `good`.
+/// The tensors of a call. After a failure `good` is false.
 struct tensors {
   std::int32_t device;
   bool good = true;
