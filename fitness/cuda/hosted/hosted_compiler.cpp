@@ -133,8 +133,8 @@ std::vector<std::string> hosted_compiler::state::folders_of(const std::vector<st
   return folders;
 }
 
-// PyTorch's libraries need many others, of Python packages, of the toolkit or of the system: all those folders
-// are seen, so that the loader chooses as it does in a process of Python.
+// PyTorch's libraries need many others, of Python packages, of the toolkit or of the system: all those
+// folders are seen, so that the loader chooses as it does in a process of Python.
 std::vector<std::string> hosted_compiler::state::folders_with_torch(
     const std::vector<std::string>& of_torch) const {
   auto places = toolkit_library_folders(nvcc);
@@ -178,8 +178,7 @@ hosted_object hosted_compiler::state::make(const hosted_job& job, const std::sto
     // What a task names but the object does not call may still be what another library loads later.
     auto names = made.needed;
     for (const auto& library : job.link) names.push_back("lib" + library + ".so");
-    made.folders =
-        job.library_folders.empty() ? folders_of(names) : folders_with_torch(job.library_folders);
+    made.folders = job.library_folders.empty() ? folders_of(names) : folders_with_torch(job.library_folders);
   }
   made.object = answer.object;
   made.ok = true;

@@ -28,7 +28,7 @@ struct hosted_object {
 };
 
 struct hosted_compiler_settings {
-  std::string nvcc;  ///< name or path; empty: see find_hosted_nvcc
+  std::string nvcc;    ///< name or path; empty: see find_hosted_nvcc
   std::string python;  ///< where PyTorch is: see find_torch_libraries
   std::string standard = "c++17";
   sandbox_mode sandbox = sandbox_mode::required;

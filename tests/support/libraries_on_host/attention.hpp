@@ -3,8 +3,8 @@
 
 #include "tests/support/libraries_on_host/runtime.hpp"
 
-/// Where a sequence is: rows of H or G heads with 128 elements; logarithms of the rows of a head behind each other, `stride` from head to
-/// head.
+/// Where a sequence is: rows of H or G heads with 128 elements; logarithms of the rows of a head behind each
+/// other, `stride` from head to head.
 struct sequence {
   long rows, columns;  // queries and keys
   long H, G;

@@ -1,6 +1,6 @@
 #pragma once
-// Stands for cuDNN in split.cu of cuda_dualkv_backward, whose graphs are left out: the functions that build and execute them. Comes in
-// place of the graphs, behind the program's `product` and `pass`.
+// Stands for cuDNN in split.cu of cuda_dualkv_backward, whose graphs are left out: the functions that build
+// and execute them. Comes in place of the graphs, behind the program's `product` and `pass`.
 
 #include "tests/support/libraries_on_host/attention.hpp"
 
@@ -24,8 +24,9 @@ bool execute(cudnnHandle_t, const pass& p, const std::vector<const void*>& addre
       return static_cast<word*>(const_cast<void*>(addresses[i])) + n * of * heads * 128;
     };
     float* logarithms = static_cast<float*>(const_cast<void*>(addresses[forward ? 4 : 5])) + n * H * rows;
-    sequence one = {queries[n],       keys[n],           H, G, p.ids[5] == 1, at(0, rows, H), at(1, columns, G), at(2, columns, G),
-                    at(3, rows, H), logarithms, rows};
+    sequence one = {
+        queries[n],        keys[n],        H,          G,   p.ids[5] == 1, at(0, rows, H), at(1, columns, G),
+        at(2, columns, G), at(3, rows, H), logarithms, rows};
     if (forward) {
       for (long h = 0; h < H; ++h) std::fill(logarithms + h * rows, logarithms + (h + 1) * rows, -1e30F);
       std::fill_n(one.o, rows * H * 128, rounded(7));

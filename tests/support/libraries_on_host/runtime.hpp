@@ -1,7 +1,7 @@
 #pragma once
-// Runs a hosted program's own kernels on the CPU, one thread after the other: kernels without barriers, as those that copy rows for a
-// library. A program that is made of this header, a hosted program whose launches are written launch(kernel, ...)(arguments), and what
-// stands for the library.
+// Runs a hosted program's own kernels on the CPU, one thread after the other: kernels without barriers, as
+// those that copy rows for a library. A program that is made of this header, a hosted program whose launches
+// are written launch(kernel, ...)(arguments), and what stands for the library.
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,8 @@ struct float2 {
 };
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
-  dim3(unsigned first = 1, unsigned second = 1, unsigned third = 1) : x(first), y(second), z(third) {}  // NOLINT
+  dim3(unsigned first = 1, unsigned second = 1, unsigned third = 1)
+      : x(first), y(second), z(third) {}  // NOLINT
 };
 inline dim3 gridDim, blockDim, blockIdx, threadIdx;
 

@@ -220,7 +220,8 @@ TEST_CASE("PyTorch's libraries are loaded in the sandbox of a baseline, where th
       "#include <cuda_runtime.h>\n#include <cstdint>\n"
       "extern \"C\" {\n"
       "int aoti_torch_device_type_cpu();\nint aoti_torch_dtype_float32();\n"
-      "int aoti_torch_create_tensor_from_blob(void*, int64_t, const int64_t*, const int64_t*, int64_t, int, int, "
+      "int aoti_torch_create_tensor_from_blob(void*, int64_t, const int64_t*, const int64_t*, int64_t, int, "
+      "int, "
       "int, void**);\n"
       "int aoti_torch_get_numel(void*, int64_t*);\nint aoti_torch_delete_tensor_object(void*);\n"
       "int aoti_torch_cuda__flash_attention_forward();\n}\n"
@@ -231,7 +232,8 @@ TEST_CASE("PyTorch's libraries are loaded in the sandbox of a baseline, where th
       "  void* tensor = nullptr;\n"
       "  if (aoti_torch_create_tensor_from_blob(memory, 2, sizes, strides, 0, aoti_torch_dtype_float32(), "
       "aoti_torch_device_type_cpu(), 0, &tensor) != 0) return 2;\n"
-      "  if (aoti_torch_get_numel(tensor, &count) != 0 || aoti_torch_delete_tensor_object(tensor) != 0) return "
+      "  if (aoti_torch_get_numel(tensor, &count) != 0 || aoti_torch_delete_tensor_object(tensor) != 0) "
+      "return "
       "3;\n"
       "  return 36 + (int)count;\n}\n";
   t.baselines.push_back({"torch", program_of("cuda", text), {"torch_cuda", "torch_cpu"}, true});
