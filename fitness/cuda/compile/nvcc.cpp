@@ -358,10 +358,17 @@ hosted_answer compile_hosted(const hosted_job& job, const std::function<exit_rep
   std::vector<std::string> arguments = {"-shared",  "-cudart",        "static", "-Xcompiler",  "-fPIC",
                                         "-Xlinker", "--no-undefined", "-o",     "/out/kevo.so"};
   arguments.insert(arguments.end(), job.options.begin(), job.options.end());
+  for (const auto& folder : job.library_folders) arguments.push_back("-L" + folder);
   for (const auto& library : job.link) arguments.push_back("-l" + library);
   if (!job.trusted) arguments.emplace_back("-I/headers");
   auto spec = nvcc_spec(job.nvcc, std::move(arguments), sources, output);
   if (!job.trusted) hide_finished_kernels(job.nvcc, headers, spec);
+  for (const auto& folder : job.library_folders) {
+    const bool seen = std::any_of(spec.mounts.begin(), spec.mounts.end(), [&](const mount& m) {
+      return folder == m.inside || folder.starts_with(m.inside + '/');
+    });
+    if (!seen) spec.mounts.push_back({folder, folder});
+  }
   spec.limits = job.limits;
   spec.sandbox = job.sandbox;
   spec.cpus = job.cpus;

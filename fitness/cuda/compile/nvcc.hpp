@@ -55,6 +55,8 @@ struct hosted_job {
   std::vector<std::string> options;  ///< architecture, standard, flags
   bool trusted = false;              ///< libraries of finished kernels are not hidden
   std::vector<std::string> link;     ///< libraries: "cublas"
+  /// Where they are besides the folders of the toolkit and the system; seen by the compiler, absolute.
+  std::vector<std::string> library_folders;
   process_limits limits;
   sandbox_mode sandbox = sandbox_mode::required;
   std::vector<int> cpus;

@@ -5,6 +5,7 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 #include "fitness/cuda/compile/nvcc.hpp"
 #include "fitness/cuda/hosted/entry.hpp"
+#include "fitness/cuda/hosted/torch_libraries.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
 
@@ -51,6 +53,10 @@ std::string machine_code_for(const std::string& architecture) {
   return "-gencode=arch=compute_" + architecture.substr(prefix.size()) + ",code=" + architecture;
 }
 
+// Where the loader looks outside of a sandbox.
+constexpr std::array<const char*, 3> system_library_folders = {"/usr/lib/x86_64-linux-gnu", "/usr/lib64",
+                                                               "/usr/lib/aarch64-linux-gnu"};
+
 // A file name that cannot be written, or cannot stand in a line of the entry.
 std::optional<std::string> unfit(const program& source) {
   for (const auto& file : source.files) {
@@ -80,6 +86,7 @@ struct hosted_compiler::state {
   std::mutex mutex;
   std::map<content_id, hosted_object> known;
   std::deque<content_id> order;  // of `known`, oldest first
+  std::map<std::vector<std::string>, torch_libraries> torch;
 
   std::string identity() const {
     if (nvcc.empty()) return "no nvcc";
@@ -89,15 +96,30 @@ struct hosted_compiler::state {
   }
   hosted_object make(const hosted_job& job, const std::stop_token& stop) const;
   std::vector<std::string> folders_of(const std::vector<std::string>& needed) const;
+  std::vector<std::string> folders_with_torch(const std::vector<std::string>& of_torch) const;
+  torch_libraries torch_for(const std::vector<std::string>& link);
 };
+
+// Of those that a trusted program is linked with; nothing if it needs none of them.
+torch_libraries hosted_compiler::state::torch_for(const std::vector<std::string>& link) {
+  std::vector<std::string> wanted;
+  std::copy_if(link.begin(), link.end(), std::back_inserter(wanted), is_of_torch);
+  if (wanted.empty()) return {};
+  const std::lock_guard lock(mutex);
+  auto found = torch.find(wanted);
+  if (found == torch.end()) {
+    found = torch.emplace(wanted, find_torch_libraries(wanted, settings.python, contains(settings.sandbox)))
+                .first;
+  }
+  return found->second;
+}
 
 // Where what a trusted object needs lies, if neither the loader nor the sandbox brings it anyway.
 std::vector<std::string> hosted_compiler::state::folders_of(const std::vector<std::string>& needed) const {
   std::vector<std::string> folders;
   std::error_code code;
   auto places = toolkit_library_folders(nvcc);
-  for (const char* system : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib/aarch64-linux-gnu"})
-    places.emplace_back(system);
+  places.insert(places.end(), system_library_folders.begin(), system_library_folders.end());
   for (const auto& name : needed) {
     const auto usual = [&name](std::string_view start) { return name.starts_with(start); };
     if (std::any_of(allowed.begin(), allowed.end(), usual)) continue;
@@ -107,6 +129,22 @@ std::vector<std::string> hosted_compiler::state::folders_of(const std::vector<st
       if (std::find(folders.begin(), folders.end(), folder) == folders.end()) folders.push_back(folder);
       break;
     }
+  }
+  return folders;
+}
+
+// PyTorch's libraries need many others, of Python packages, of the toolkit or of the system: all those
+// folders are seen, so that the loader chooses as it does in a process of Python.
+std::vector<std::string> hosted_compiler::state::folders_with_torch(
+    const std::vector<std::string>& of_torch) const {
+  auto places = toolkit_library_folders(nvcc);
+  places.insert(places.end(), system_library_folders.begin(), system_library_folders.end());
+  auto folders = of_torch;
+  std::error_code code;
+  for (const auto& place : places) {
+    const auto folder = fs::canonical(place, code).string();
+    if (!code && std::find(folders.begin(), folders.end(), folder) == folders.end())
+      folders.push_back(folder);
   }
   return folders;
 }
@@ -140,7 +178,7 @@ hosted_object hosted_compiler::state::make(const hosted_job& job, const std::sto
     // What a task names but the object does not call may still be what another library loads later.
     auto names = made.needed;
     for (const auto& library : job.link) names.push_back("lib" + library + ".so");
-    made.folders = folders_of(names);
+    made.folders = job.library_folders.empty() ? folders_of(names) : folders_with_torch(job.library_folders);
   }
   made.object = answer.object;
   made.ok = true;
@@ -195,6 +233,15 @@ hosted_object hosted_compiler::build(const task& t, const program& source, const
   }
   job.trusted = trusted;
   job.link = link;
+  if (trusted) {
+    auto found = state_->torch_for(link);
+    if (!found.missing.empty()) {
+      refused.reasons.push_back(found.missing);
+      refused.diagnostics = found.missing;
+      return refused;
+    }
+    job.library_folders = std::move(found.folders);
+  }
   job.limits = cuda_compiler_settings::default_limits();
   job.limits.wall_s = state_->settings.wall_s;
   job.limits.cpu_s = 2 * state_->settings.wall_s;
@@ -204,7 +251,8 @@ hosted_object hosted_compiler::build(const task& t, const program& source, const
   content_hasher hash;
   const auto id = id_of(source);
   hash.text(identity()).number(id.high).number(id.low).text(job.entry).number(trusted ? 1 : 0);
-  for (const std::vector<std::string>* list : {&std::as_const(job.options), &link}) {
+  for (const std::vector<std::string>* list :
+       {&std::as_const(job.options), &link, &std::as_const(job.library_folders)}) {
     hash.number(list->size());
     for (const auto& item : *list) hash.text(item);
   }

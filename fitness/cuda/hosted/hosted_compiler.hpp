@@ -28,7 +28,8 @@ struct hosted_object {
 };
 
 struct hosted_compiler_settings {
-  std::string nvcc;  ///< name or path; empty: see find_hosted_nvcc
+  std::string nvcc;    ///< name or path; empty: see find_hosted_nvcc
+  std::string python;  ///< where PyTorch is: see find_torch_libraries
   std::string standard = "c++17";
   sandbox_mode sandbox = sandbox_mode::required;
   double wall_s = 120;  ///< [s] of one build
@@ -49,7 +50,8 @@ class hosted_compiler {
   /// Compiles, with the options that the program's build lines choose; the last results are remembered. A
   /// candidate may need the C, C++ and driver libraries alone: others are hidden from its compiler, and an
   /// object that needs them all the same is refused.
-  /// @param link libraries that a trusted program is linked with
+  /// @param link libraries that a trusted program is linked with: of the toolkit, the system, or PyTorch
+  /// (see is_of_torch)
   /// @throws kevo::error: environment (nvcc cannot be run), interrupted
   hosted_object build(const task& t, const program& source, const std::string& architecture,
                       const std::vector<std::string>& flags, bool trusted = false,

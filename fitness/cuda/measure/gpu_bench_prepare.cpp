@@ -83,6 +83,7 @@ void gpu_bench::find_compilers() {
   if (!all.hosted) {
     hosted_compiler_settings compiling;
     compiling.nvcc = settings_.nvcc;
+    compiling.python = settings_.python;
     compiling.sandbox = settings_.sandbox;
     compiling.wall_s = 2 * settings_.limits.build_s;  // two compilers, one after the other
     all.hosted = std::make_shared<hosted_compiler>(compiling);

@@ -18,6 +18,7 @@
 
 #include "fitness/cuda/hosted/entry.hpp"
 #include "fitness/cuda/hosted/hosted_compiler.hpp"
+#include "fitness/cuda/hosted/torch_libraries.hpp"
 #include "fitness/cuda/measure/minimum_times.hpp"
 #include "fitness/cuda/measure/reading_plans.hpp"
 #include "fitness/cuda/measure/two_clocks.hpp"
@@ -201,6 +202,55 @@ TEST_CASE("a vendor's own library is loaded in the sandbox of a baseline, where 
                           left_out.find("cannot find -l") != std::string::npos;
   CHECK_MESSAGE((no_library || left_out.find("the function run returned 42") != std::string::npos), left_out);
   std::puts(left_out.c_str());
+}
+
+TEST_CASE("PyTorch's libraries are loaded in the sandbox of a baseline, where there are some") {
+  const auto nvcc = cuda::find_hosted_nvcc();
+  if (nvcc.empty()) {
+    kevo_test::skip("there is no nvcc on this machine");
+    return;
+  }
+  const auto found = cuda::find_torch_libraries({"torch_cuda", "torch_cpu"}, {}, true);
+  const fake_gpu gpu;
+  ::setenv("KEVO_NVCC", nvcc.c_str(), 1);
+  auto t = *toy::task_of("scale.yaml");
+  // No more than what works without a device: a tensor in memory of the host, and the address of a kernel's
+  // function.
+  const std::string text =
+      "#include <cuda_runtime.h>\n#include <cstdint>\n"
+      "extern \"C\" {\n"
+      "int aoti_torch_device_type_cpu();\nint aoti_torch_dtype_float32();\n"
+      "int aoti_torch_create_tensor_from_blob(void*, int64_t, const int64_t*, const int64_t*, int64_t, int, "
+      "int, "
+      "int, void**);\n"
+      "int aoti_torch_get_numel(void*, int64_t*);\nint aoti_torch_delete_tensor_object(void*);\n"
+      "int aoti_torch_cuda__flash_attention_forward();\n}\n"
+      "extern \"C\" int run(const float*, float*, int64_t, cudaStream_t) {\n"
+      "  int (*volatile kernel)() = &aoti_torch_cuda__flash_attention_forward;\n"
+      "  if (kernel == nullptr) return 1;\n"
+      "  float memory[6] = {};\n  int64_t sizes[] = {2, 3}, strides[] = {3, 1}, count = 0;\n"
+      "  void* tensor = nullptr;\n"
+      "  if (aoti_torch_create_tensor_from_blob(memory, 2, sizes, strides, 0, aoti_torch_dtype_float32(), "
+      "aoti_torch_device_type_cpu(), 0, &tensor) != 0) return 2;\n"
+      "  if (aoti_torch_get_numel(tensor, &count) != 0 || aoti_torch_delete_tensor_object(tensor) != 0) "
+      "return "
+      "3;\n"
+      "  return 36 + (int)count;\n}\n";
+  t.baselines.push_back({"torch", program_of("cuda", text), {"torch_cuda", "torch_cpu"}, true});
+  cuda_fitness fitness(std::make_shared<const task>(t), toy::quick_settings());
+  const auto result = toy::evaluate(fitness, toy::scale_source(10000), evaluation_stage::checked);
+  CHECK_MESSAGE(result.valid(), result.feedback);
+  const auto left_out = result.context.at("baselines_left_out");
+  const std::string expected = found.missing.empty() ? "the function run returned 42" : "PyTorch";
+  CHECK_MESSAGE(left_out.find(expected) != std::string::npos, left_out);
+  std::puts(left_out.c_str());
+  // The same libraries are not for candidates.
+  const auto stolen = toy::evaluate(
+      fitness,
+      "#include <dlfcn.h>\n" +
+          hosted_scale_of(10000, "  if (dlopen(\"libtorch_cpu.so\", RTLD_NOW) == nullptr) return 5;\n"));
+  if (toy::sandbox_here() != sandbox_mode::off)
+    CHECK_MESSAGE(stolen.feedback.find("returned 5") != std::string::npos, stolen.feedback);
 }
 
 TEST_CASE("host code may throw and catch, and what it does not catch costs that candidate only") {

@@ -17,6 +17,7 @@
 #include "fitness/cuda/hosted/entry.hpp"
 #include "src/task/task_loader.hpp"
 #include "tests/fitness/cuda/hosted/real_nvcc.hpp"
+#include "tests/support/shell.hpp"
 
 using namespace kevo::cuda;
 using namespace real_nvcc;
@@ -111,4 +112,56 @@ TEST_CASE("where there is no nvcc, the answer is a value") {
   const auto made = none.build(t, kevo::program_of("cuda", rows("")), "sm_90a", {});
   CHECK_FALSE(made.ok);
   CHECK(made.reasons.at(0) == none.missing());
+}
+
+TEST_CASE("a trusted program may be linked with PyTorch's libraries, and hears what is missing") {
+  if (!there_is_nvcc()) return;
+  const shell::scratch packages;
+  fs::permissions(packages.string(), fs::perms(0755));
+  // A package that Python finds, and that was built for it.
+  const auto file = [&](const char* path) { return packages / path; };
+  shell::write_file(file("torch/__init__.py"), "");
+  shell::write_file(file("torch/_C.abi3.so"), "");
+  shell::write_file(file("torch-9.8.7.dist-info/METADATA"),
+                    "Metadata-Version: 2.1\nName: torch\nVersion: 9.8.7\n");
+  fs::create_directories(file("torch/lib"));
+  fs::create_directories(file("nvidia/toy/lib"));
+  const auto t = kevo::load_task((source_folder / "tests/gpu/row_sum.yaml").string());
+  const auto source =
+      kevo::program_of("cuda",
+                       "#include <cuda_runtime.h>\n#include <cstdint>\nextern \"C\" int toy_of_torch();\n"
+                       "extern \"C\" int run(const float*, float*, int64_t, int64_t, cudaStream_t) { return "
+                       "toy_of_torch(); }\n");
+  const auto build = [&](const std::string& python, bool trusted) {
+    hosted_compiler_settings settings;
+    settings.sandbox = kevo::sandbox_mode::best;
+    settings.python = python;
+    return hosted_compiler(settings).build(t, source, "sm_90a", {}, trusted, {"torch_cuda"});
+  };
+  const auto of_cpu = build(packages.string(), true);
+  CHECK_FALSE(of_cpu.ok);
+  CHECK(of_cpu.reasons.at(0).find("PyTorch 9.8.7 in " + packages.string() + " has no libtorch_cuda.so") == 0);
+
+  const auto library = file("torch/lib/libtorch_cuda.so").string();
+  shell::write_file(file("toy.cpp"), "extern \"C\" int toy_of_torch() { return 3; }\n");
+  const auto linked = shell::run({"/usr/bin/g++", "-shared", "-fPIC", "-Wl,-soname,libtorch_cuda.so", "-o",
+                                  library, file("toy.cpp").string()});
+  REQUIRE_MESSAGE(linked.code == 0, linked.err);
+  const auto made = build(packages.string(), true);
+  REQUIRE_MESSAGE(made.ok, made.diagnostics);
+  CHECK(std::count(made.needed.begin(), made.needed.end(), "libtorch_cuda.so") == 1);
+  // Before those of the system, so that its own packages come first.
+  REQUIRE(made.folders.size() >= 2);
+  CHECK(made.folders.at(0) == fs::canonical(file("torch/lib")).string());
+  CHECK(made.folders.at(1) == fs::canonical(file("nvidia/toy/lib")).string());
+
+  const auto candidate_too = build(packages.string(), false);
+  CHECK_FALSE(candidate_too.ok);
+  CHECK(candidate_too.folders.empty());
+
+  // Where Python's own packages have a PyTorch, that one does not have this function.
+  const auto none = build((packages / "nvidia").string(), true);
+  CHECK_FALSE(none.ok);
+  const bool of_system = none.diagnostics.find("toy_of_torch") != std::string::npos;
+  CHECK((of_system || none.reasons.at(0).find("PyTorch") != std::string::npos));
 }
