@@ -24,6 +24,7 @@
 #include "src/llm/cassette.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
+#include "tests/configs/champion_table.hpp"
 #include "tests/support/gpu_program.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/support/skip.hpp"
@@ -393,7 +394,7 @@ TEST_CASE("llm_triton_softmax: every reply of its cassette compiles, but for the
   CHECK(tape.size() == 3);
 }
 
-TEST_CASE("the shipped seeds in Triton compile for every workload of their tasks") {
+TEST_CASE("the shipped seeds and champions in Triton compile for every workload of their tasks") {
   if (!triton_is_there()) return;
   int count = 0;
   for (const auto& file : fs::recursive_directory_iterator(KEVO_SOURCE_DIR "/configs/tasks")) {
@@ -407,7 +408,13 @@ TEST_CASE("the shipped seeds in Triton compile for every workload of their tasks
     CHECK_MESSAGE(b.failure.empty(), file.path().string(), ": ", b.failure, b.log);
     ++count;
   }
-  CHECK(count >= 1);
+  CHECK(count >= 6);
+  for (const auto& one : champions::all()) {
+    if (one.language() != "triton") continue;
+    const auto t = kevo::load_task(champions::folder + one.task);
+    const auto b = build(shell::read_file(champions::folder + one.file()), t);
+    CHECK_MESSAGE(b.failure.empty(), one.name, ": ", b.failure, b.log);
+  }
 }
 
 TEST_CASE("the file of a Triton bundle is a candidate with the machine code of its program") {
