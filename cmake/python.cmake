@@ -86,7 +86,7 @@ if(KEVO_TESTS)
     set_tests_properties(${name} PROPERTIES COST 200)
     # Most of them measure, and what they judge does not depend on how well (cmake/tests.cmake, "// one processor").
     set_tests_properties(${name} PROPERTIES PROCESSORS 1 PROCESSOR_AFFINITY ON)
-    if(name STREQUAL "python.ray")  # starts a Ray cluster of three nodes, where Ray is installed
+    if(name MATCHES "^python\\.ray")  # starts a Ray cluster of three nodes, where Ray is installed
       set_tests_properties(${name} PROPERTIES TIMEOUT 1200 LABELS "python;slow;timing")
     endif()
   endforeach()

@@ -263,8 +263,8 @@ evaluation cpu_fitness::evaluate(const evaluation_request& request) {
   p.result.cost.waited_s = waited_s;
   p.call_ns.assign(subject().workloads.size(), 0);
   state_->run_cascade(p);
-  if (p.result.outcome == outcome::timed_out ||
-      p.machine) {  // once more: time and memory depend on the neighbours, too
+  const bool doubtful = p.result.outcome == outcome::timed_out || p.machine;
+  if (doubtful && request.second_try) {  // time and memory depend on the neighbours, too
     const auto cost = p.result.cost;
     evaluation_state again{request, state_->bench.blank(), {}, {}, false};
     again.result.protocol = state_->bench.kind().protocol;
@@ -276,7 +276,9 @@ evaluation cpu_fitness::evaluate(const evaluation_request& request) {
   }
   if (prepared_s > 1e-3) p.result.cost.parts_s["preparation of the task"] += prepared_s;
   state_->finish(p, start);
-  if (!p.result.valid() || p.result.stage > evaluation_stage::built)
+  // Who wants a second try must not get what the first one said.
+  const bool settled = !doubtful || request.second_try;
+  if (settled && (!p.result.valid() || p.result.stage > evaluation_stage::built))
     state_->results.keep(state_->key_of(*request.program), p.result);
   return p.result;
 }

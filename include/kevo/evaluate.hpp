@@ -54,6 +54,10 @@ struct evaluation_request {
   /// Called with true when exclusive use of the device begins and with false when it ends; may be empty.
   std::function<void(bool)> measuring;
   wait_listener waiting{};  ///< called when a wait for other processes begins, changes or ends; may be empty
+  /// Whether a program that exceeded its time, or whose process was ended from outside, is run once more,
+  /// because other programs on the machine may have been the cause. Without it, the first failure counts. In
+  /// both cases a failure that the machine may have caused counts only if the baseline still runs.
+  bool second_try = true;
 };
 
 /// Calls `measuring(true)` of a request when it is constructed and `measuring(false)` when it is destroyed.

@@ -12,7 +12,7 @@ import threading
 import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-RAY = next((folder for folder in (SOURCE / "build/ray", pathlib.Path(os.environ.get("KEVO_RAY", "/nowhere"))) if folder.exists()), None)
+RAY = next((folder for folder in (pathlib.Path(os.environ.get("KEVO_RAY", "/nowhere")), SOURCE / "build/ray") if folder.exists()), None)
 
 
 def free_port():
@@ -71,9 +71,10 @@ class Group:
 
 class Cluster:
     """`nodes` Ray nodes with a processor each, the first of them the head, and the replicas on them. What ends is started again,
-    as Slurm, systemd or Kubernetes would do it. `replicas`: how many there are at first, one a node if it is not given."""
+    as Slurm, systemd or Kubernetes would do it. `replicas`: how many there are at first, one a node if it is not given. `gpus`: the
+    numbers of the GPUs of each node, which has as many processors, too."""
 
-    def __init__(self, folder, nodes, replica_words, kevo, network="127.0.0", replicas=None):
+    def __init__(self, folder, nodes, replica_words, kevo, network="127.0.0", replicas=None, gpus=None, **environment):
         self.folder = pathlib.Path(folder)
         self.sessions = tempfile.mkdtemp(prefix="kr", dir="/tmp")  # sockets lie there, whose paths must be short
         self.port = free_port()
@@ -87,15 +88,22 @@ class Cluster:
             RAY_DISABLE_IMPORT_WARNING="1",
             RAY_USAGE_STATS_ENABLED="0",
             PYTHONDONTWRITEBYTECODE="1",
+            **environment,
         )
         gcs = free_port()
-        common = [sys.executable, str(RAY / "bin/ray"), "start", "--block", "--num-cpus=1", "--object-store-memory=80000000"]
+        common = [sys.executable, str(RAY / "bin/ray"), "start", "--block", "--object-store-memory=80000000"]
         head = ["--head", f"--port={gcs}", "--include-dashboard=false", f"--temp-dir={self.sessions}"]
         head += [f"--ray-client-server-port={free_port()}", f"--dashboard-port={free_port()}", f"--node-ip-address={network}.2"]
-        self.nodes = [Group(common + head, self.folder / "node0.log", self.environment)]
-        for i in range(1, nodes):
-            words = [*common, f"--address={network}.2:{gcs}", f"--node-ip-address={network}.{2 + i}"]
-            self.nodes.append(Group(words, self.folder / f"node{i}.log", self.environment))
+        self.nodes = []
+        for i in range(nodes):
+            joins = [f"--address={network}.2:{gcs}", f"--node-ip-address={network}.{2 + i}"]
+            words, around = [*common, *(joins if i > 0 else head)], dict(self.environment)
+            if gpus is None:
+                words.append("--num-cpus=1")
+            else:
+                words += [f"--num-cpus={len(gpus[i])}", f"--num-gpus={len(gpus[i])}"]
+                around["CUDA_VISIBLE_DEVICES"] = ",".join(str(one) for one in gpus[i])
+            self.nodes.append(Group(words, self.folder / f"node{i}.log", around))
         words = [sys.executable, "-m", "kevo_ray", *replica_words, "--kevo", str(kevo), "--replicas", str(replicas or nodes)]
         words += ["--address", f"{network}.2:{gcs}", "--port", str(self.port)]
         self.driver = Group(words, self.folder / "replicas.log", self.environment)

@@ -174,6 +174,10 @@ std::string to_json(const submission& what) {
   }
   number("deadline_s", what.deadline_s);
   number("limit_s", what.limit_s);
+  if (!what.second_try) {
+    text.key("second_try");
+    text.value(false);
+  }
   text.end_object();
   return std::move(text).text();
 }
@@ -182,9 +186,9 @@ submission submission_from_json(std::string_view text) {
   const auto document = parse_json_exactly(text, true);  // a source may hold any bytes
   if (!document.is_object()) throw error(error_code::input, "expected a JSON object");
   const auto& o = document.get_object();
-  static constexpr std::array<std::string_view, 10> known = {
-      "task",         "task_id", "kernelbench", "program",    "stage",
-      "best_speedup", "attempt", "priority",    "deadline_s", "limit_s"};
+  static constexpr std::array<std::string_view, 11> known = {
+      "task",    "task_id",  "kernelbench", "program", "stage",     "best_speedup",
+      "attempt", "priority", "deadline_s",  "limit_s", "second_try"};
   for (const auto& entry : o) {
     if (std::find(known.begin(), known.end(), std::string_view(entry.key())) == known.end())
       wrong(std::string(entry.key()), "unknown key");
@@ -208,6 +212,10 @@ submission submission_from_json(std::string_view text) {
   made.priority = static_cast<std::int64_t>(number_at(o, "priority", -100, 100));
   made.deadline_s = number_at(o, "deadline_s", 0, 1e8);
   made.limit_s = number_at(o, "limit_s", 0, 1e6);
+  if (const auto* again = given(o, "second_try")) {
+    if (!again->is_bool()) wrong("second_try", "must be true or false");
+    made.second_try = again->get_bool();
+  }
   return made;
 }
 

@@ -33,6 +33,7 @@ struct submission {
   std::int64_t priority = 0;  ///< -100 to 100; higher ones first
   double deadline_s = 0;      ///< [s] from the submission; it is not begun after that. 0: none
   double limit_s = 0;         ///< [s] limit of the evaluation itself; 0: only those of the fitness function
+  bool second_try = true;     ///< as evaluation_request::second_try
 };
 
 /// One JSON object on one line.

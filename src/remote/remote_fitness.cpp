@@ -74,6 +74,7 @@ submission submission_of(submission prototype, const evaluation_request& request
   made.program = *request.program;
   made.stage = request.wanted;
   made.best_speedup = std::isfinite(request.best_speedup) ? std::max(request.best_speedup, 0.0) : 0.0;
+  made.second_try = request.second_try;
   // A new measurement is asked for: not one that was made for somebody else, nor one for an earlier call.
   if (request.fresh || request.wanted == evaluation_stage::confirmed) made.attempt = random_text();
   return made;

@@ -30,6 +30,7 @@ std::string job_key(const remote::submission& what, const std::string& task_key)
   hash.text("kevo job 1").text(task_key).text(kevo::to_string(id_of(what.program)));
   hash.text(kevo::to_string(what.stage)).number(std::bit_cast<std::uint64_t>(what.best_speedup));
   hash.text(what.attempt).number(std::bit_cast<std::uint64_t>(what.limit_s));
+  if (!what.second_try) hash.text("one try");
   return kevo::to_string(hash.finish());
 }
 

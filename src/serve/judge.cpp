@@ -46,7 +46,8 @@ judged evaluate_here(task_catalog& tasks, const remote::submission& what, const 
                                       .wanted = what.stage,
                                       .best_speedup = what.best_speedup,
                                       .fresh = !what.attempt.empty(),
-                                      .stop = limit.token()})};
+                                      .stop = limit.token(),
+                                      .second_try = what.second_try})};
   } catch (const error& failed) {
     if (failed.code() == error_code::interrupted && !stop.stop_requested() && limit.late())
       return {.error_code = "timeout", .error = "the evaluation took longer than limit_s"};

@@ -73,6 +73,7 @@ gym_request gym_request_from(const json::object& o) {
   made.what.program = program_of(
       "python", with_entry(gym_text(o, "kernel_code", 10, 100000, std::nullopt), entry + "New", "ModelNew"));
   made.what.limit_s = gym_number(o, "timeout", 10, 3600, 300);
+  made.what.second_try = false;  // KernelGYM does not try again after a time-out or an illegal access
   const std::string priority = gym_text(o, "priority", 1, 10, "normal");
   made.what.priority = priority == "high" ? 10 : priority == "low" ? -10 : 0;
   const auto off = [&o](std::string_view key) {

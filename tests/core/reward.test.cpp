@@ -116,6 +116,32 @@ TEST_CASE("what was hacked earns nothing in any recipe") {
   CHECK_FALSE(reward_of_recipe("no such", terms));
 }
 
+TEST_CASE(
+    "a hacked program never gains: 0 in each recipe, or the negative reward of an incorrect one in stages") {
+  const auto parent = judged(outcome::valid, 1);
+  // What a cached result, a forged end, a lie about the time or a detector of the test ends as.
+  for (const auto name : outcome_names) {
+    const outcome how = *parse_outcome(name);
+    if (how == outcome::valid) continue;
+    auto hacked = judged(how, 0);
+    hacked.speedup = 40;
+    hacked.measures["own_kernel_share"] = 1;
+    const auto terms = reward_terms_of(hacked, &parent);
+    for (const auto& recipe : reward_recipes()) {
+      CAPTURE(recipe);
+      CAPTURE(name);
+      const double reward = *reward_of_recipe(recipe, terms);
+      const bool incorrect = !terms.cheated;  // not caught as a cheat, only as wrong
+      if (recipe != "stages" || !incorrect) {
+        CHECK(reward == 0.0);
+      } else {
+        CHECK(reward == doctest::Approx(how == outcome::build_failed ? -1 : -0.4));
+      }
+      CHECK(reward <= 0);
+    }
+  }
+}
+
 TEST_CASE("a kernel that is named nowhere else is a decoy") {
   const auto kept = [](const std::string& text) {
     const auto source = single_file_program("python", "x.py", text);

@@ -93,7 +93,10 @@ TEST_CASE("a result has KernelGYM's fields, and says which of the request's had 
     }
     return made;
   };
+  bool second_try = true;
+  it->it->before = [&](const kevo::evaluation_request& asked) { second_try = asked.second_try; };
   const auto good = post(*it, "/evaluate", request("t1", "class ModelNew: pass"));
+  CHECK_FALSE(second_try);
   CHECK(good.at("task_id") == "t1");
   CHECK(good.at("status") == "completed");
   CHECK(good.at("compiled") == true);

@@ -81,6 +81,14 @@ TEST_CASE("a program is evaluated once, however often it is submitted, and the r
   CHECK(it.ask("POST", "/v1/evaluations?wait=20", submission("abc", R"("attempt":"2")")).status == 200);
   CHECK(it.ask("POST", "/v1/evaluations?wait=20", submission("abd")).status == 200);
   CHECK(it.it->evaluations == 5);
+  CHECK(it.ask("POST", "/v1/evaluations?wait=20", submission("abc", R"("second_try":true)")).status == 200);
+  CHECK(it.it->evaluations == 5);  // as without it
+  bool second_try = true;
+  it.it->before = [&](const kevo::evaluation_request& asked) { second_try = asked.second_try; };
+  CHECK(it.ask("POST", "/v1/evaluations?wait=20", submission("abc", R"("second_try":false)")).status == 200);
+  CHECK(it.it->evaluations == 6);
+  CHECK_FALSE(second_try);
+  CHECK(it.ask("POST", "/v1/evaluations", submission("abc", R"("second_try":1)")).status == 400);
 }
 
 TEST_CASE("results outlive the server, and what was queued or at work goes on") {

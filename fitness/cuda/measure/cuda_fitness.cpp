@@ -189,7 +189,8 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
     return p;
   };
   std::optional<evaluation_state> p(attempt());
-  if (p->again) {  // time and memory depend on the neighbours, too
+  const bool settled = !p->again || request.second_try;
+  if (p->again && request.second_try) {  // time and memory depend on the neighbours, too
     const evaluation_cost spent = p->result.cost;
     p.emplace(attempt());
     p->result.cost.device_s += spent.device_s;
@@ -197,7 +198,8 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
   }
   p->result.cost.waited_s += waited_s;
   state_->finish(*p, start);
-  if (!p->result.valid() || p->result.stage > evaluation_stage::built)
+  // Who wants a second try must not get what the first one said.
+  if (settled && (!p->result.valid() || p->result.stage > evaluation_stage::built))
     state_->results.keep(state_->key_of(*request.program), p->result);
   return std::move(p->result);
 }

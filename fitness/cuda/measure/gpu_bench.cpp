@@ -283,6 +283,7 @@ evaluation gpu_bench::blank() const {
   e.baseline = baselines_.front().name;
   e.device = device_->facts().name;
   e.backend = python_ ? "torch" : "cuda";
+  e.context["gpu"] = visible_name(device_->facts().uuid);
   e.context["architecture"] = facts_.architecture;
   e.context["driver"] = std::to_string(device_->facts().driver);
   if (python_) {

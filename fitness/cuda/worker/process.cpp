@@ -1,9 +1,11 @@
 #include "fitness/cuda/worker/process.hpp"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <set>
+#include <string_view>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,6 +21,13 @@ namespace {
 
 constexpr const char* inside_libraries = "/kevo/lib/";
 constexpr std::uint64_t scratch_of_trusted = std::uint64_t{64} << 20U;
+
+// Whether whoever started kevo (Ray, Slurm) chose its device among those of the machine. A part of a device
+// has an identifier of another form.
+bool is_given_a_device() {
+  const char* given = std::getenv("CUDA_VISIBLE_DEVICES");
+  return given != nullptr && !std::string_view(given).starts_with("MIG-");
+}
 
 launch_spec spec_of(const worker_options& options, const device_description& device, int region, int arena,
                     std::uint64_t arena_bytes) {
@@ -72,7 +81,7 @@ launch_spec spec_of(const worker_options& options, const device_description& dev
   spec.limits.wall_s = options.wall_s;
   spec.limits.scratch_bytes = options.trusted ? scratch_of_trusted : 0;
   // A context starts sooner, and takes no lock of the others, where the driver looks for one device only.
-  if (options.hosted || device.devices > 1)
+  if (options.hosted || device.devices > 1 || is_given_a_device())
     spec.environment.push_back("CUDA_VISIBLE_DEVICES=" + visible_name(device.uuid));
   spec.sandbox = options.sandbox;
   spec.policy = syscall_policy::device;

@@ -12,6 +12,7 @@
 #include <kevo/error.hpp>
 
 #include "tests/fitness/cpu/line_task.hpp"
+#include "tests/support/shell.hpp"
 
 using namespace line_task;
 
@@ -42,11 +43,25 @@ TEST_CASE("each kind of failure has its outcome") {
   CHECK(outcome(right + "if (fork() == 0) _exit(0);") == "rejected");
 }
 
-TEST_CASE("a hang is timed out, tried once more, and does not wait for long") {
-  fixture f;
-  const auto e = f.run("for (volatile bool forever = true; forever;) {}");
+TEST_CASE("a hang is timed out, tried once more if that is wanted, and does not wait for long") {
+  const shell::scratch folder;
+  fixture f(60000, (folder / "cache").string());
+  int tries = 0;
+  kevo::evaluation_request request;
+  request.program = candidate("for (volatile bool forever = true; forever;) {}");
+  request.wanted = kevo::evaluation_stage::checked;
+  request.measuring = [&](bool begins) { tries += begins ? 1 : 0; };
+  request.second_try = false;
+  CHECK(f.fitness.evaluate(request).outcome == kevo::outcome::timed_out);
+  CHECK(tries == 1);
+  // That is no answer for who wants two tries.
+  request.second_try = true;
+  const auto e = f.fitness.evaluate(request);
   CHECK(e.outcome == kevo::outcome::timed_out);
+  CHECK(tries == 3);
   CHECK(e.cost.wall_s < 60);
+  CHECK(f.fitness.evaluate(request).outcome == kevo::outcome::timed_out);
+  CHECK(tries == 3);  // known
 }
 
 TEST_CASE("a wrong signature is a build failure that names what is expected") {

@@ -203,6 +203,25 @@ TEST_CASE("every fault costs the candidate that has it, and nobody else") {
       "a death that does not come again is not the candidate's: something else may have ended its process") {
     CHECK(bench.judge(10000, "exit_once").valid());
   }
+  SUBCASE("without a second try, the first death and the first hang count, but for this evaluation alone") {
+    const auto once = toy::scale_source(10000, "exit_once");
+    const auto died = toy::count_tries(bench.fitness, once, false);
+    CHECK_MESSAGE(died.result.outcome == outcome::crashed, died.result.feedback);
+    CHECK(died.tries == 1);
+    CHECK(toy::count_tries(bench.fitness, once, true).result.valid());
+    const auto hang = toy::scale_source(10000, "hang");
+    const auto hung = toy::count_tries(bench.fitness, hang, false);
+    CHECK(hung.result.outcome == outcome::timed_out);
+    CHECK(hung.tries == 1);
+    const auto twice = toy::count_tries(bench.fitness, hang, true);
+    CHECK(twice.result.outcome == outcome::timed_out);
+    CHECK(twice.tries == 2);
+    const auto fault = toy::count_tries(bench.fitness, toy::scale_source(10000, "illegal_address"), false);
+    CHECK(fault.result.outcome == outcome::crashed);
+    CHECK(fault.tries == 1);
+    // Whose fault it is is asked all the same.
+    CHECK_THROWS_AS(toy::count_tries(bench.fitness, toy::scale_source(10000, "lose_device"), false), error);
+  }
   SUBCASE("a hang, within its limit, twice") {
     const auto start = std::chrono::steady_clock::now();
     CHECK(judged("hang").outcome == outcome::timed_out);

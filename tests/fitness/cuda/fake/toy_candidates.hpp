@@ -70,4 +70,18 @@ inline kevo::evaluation evaluate(kevo::cuda_fitness& fitness, const std::string&
       {.program = std::make_shared<const kevo::program>(kevo::program_of("cuda", source)), .wanted = wanted});
 }
 
+/// An evaluation that counts how often it begins to use the device.
+struct counted {
+  kevo::evaluation result;
+  int tries = 0;
+};
+inline counted count_tries(kevo::cuda_fitness& fitness, const std::string& source, bool second_try) {
+  counted made;
+  made.result =
+      fitness.evaluate({.program = std::make_shared<const kevo::program>(kevo::program_of("cuda", source)),
+                        .measuring = [&made](bool begins) { made.tries += begins ? 1 : 0; },
+                        .second_try = second_try});
+  return made;
+}
+
 }  // namespace toy
