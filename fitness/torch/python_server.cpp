@@ -47,8 +47,11 @@ launch_spec spec_of(const python_tools& tools, sandbox_mode sandbox, const std::
     // Without it PyTorch takes the processor for one without vector instructions.
     spec.mounts.push_back({"/proc/cpuinfo", "/proc/cpuinfo", false, true});
     // NumPy, with which Triton's interpreter computes products, would start threads in a forked process that
-    // may not start any, and wait for them for ever.
-    for (const char* one : {"CUDA_VISIBLE_DEVICES=", "TRITON_INTERPRET=1", "OPENBLAS_NUM_THREADS=1"})
+    // may not start any, and wait for them for ever. Tensors above glibc's initial threshold always get new
+    // pages: by default, which results get pages that were used before, and which have to fault them in, is
+    // decided by the layout of the heap, which differs between programs and is the same in every pair.
+    for (const char* one : {"CUDA_VISIBLE_DEVICES=", "TRITON_INTERPRET=1", "OPENBLAS_NUM_THREADS=1",
+                            "MALLOC_MMAP_THRESHOLD_=131072"})
       spec.environment.emplace_back(one);
     return spec;
   }

@@ -158,7 +158,7 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
   own->seed = settings.seed ? *settings.seed : secret_seed();
   program_kind kind;
   kind.backend = "torch";
-  kind.protocol = "torch 6";
+  kind.protocol = "torch 7";
   kind.suite_rule = true;
   kind.refusal = [own](const program& source) -> std::string {
     if (source.language != "python" && source.language != "triton")

@@ -41,7 +41,9 @@ void read_suite(settings& root, suite_plan& plan) {
                                         "parallel, measurements one after the other"}));
   plan.devices = suite.integers(
       "devices",
-      {.min = 0, .doc = "numbers of the GPUs among which the tasks are shared; each replaces fitness.device"},
+      {.min = 0,
+       .doc = "numbers of the GPUs among which the tasks are shared; each replaces fitness.device "
+              "(backend torch: fitness.gpu)"},
       std::vector<std::int64_t>{});
   plan.scores.confidence =
       suite.real("confidence",

@@ -102,6 +102,9 @@ device_client::opened_arena device_client::open_arena(std::uint64_t bytes) {
   opened.memory = std::move(got.front());
   return opened;
 }
+void device_client::close_arena(std::uint32_t arena) {
+  ask(device_request::close_arena, arena, {});
+}
 worker_answer device_client::attach(std::uint32_t arena, int region, int process) {
   std::vector<detail::descriptor> sent;
   sent.emplace_back(::dup(region));

@@ -38,6 +38,8 @@ class device_client {
     detail::descriptor memory;
   };
   opened_arena open_arena(std::uint64_t bytes);
+  /// Gives the memory back once nobody else has it mapped or holds its descriptor.
+  void close_arena(std::uint32_t arena);
   worker_answer attach(std::uint32_t arena, int region, int process);
   void detach(std::uint32_t arena);
   worker_answer load(std::uint32_t arena, const compiled_module& candidate);

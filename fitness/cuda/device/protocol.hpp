@@ -14,7 +14,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t device_protocol = 11;
+inline constexpr std::uint32_t device_protocol = 12;
 
 enum class device_request : std::uint32_t {
   hello,                ///< -> device_description, or an error that says what is missing
@@ -30,6 +30,7 @@ enum class device_request : std::uint32_t {
   call,         ///< call_wanted -> call_result
   calibrate,    ///< nothing -> device_ceilings
   users,        ///< nothing -> device_users
+  close_arena,  ///< arena number, of which no worker has anything mapped any more
 };
 
 /// What is known of the device.

@@ -178,6 +178,7 @@ class gpu_bench {
   contents_made make_given_contents(const contents_wanted& wanted, std::uint64_t content_bytes,
                                     double seconds, const std::stop_token& stop);
   void start_reference(const std::vector<device_workload>& workloads);
+  void end_reference();
   std::uint64_t arena_for(std::size_t arenas) const;
   std::uint64_t usual_arena() const;
   void add_baseline(const kevo::baseline& b, const built_program& program);

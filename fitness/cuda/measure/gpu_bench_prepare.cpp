@@ -164,7 +164,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
       ceilings_of_device(*device_, settings_.cache_dir.empty() ? user_cache_folder() : settings_.cache_dir);
   if (python_) start_reference(described.workloads);
   make_contents(described.workloads, stop);
-  reference_workers_.reset();  // with its arena, which is large
+  end_reference();
   // Intervals of many calls are for tasks that have hosted programs. Besides the baselines there are declared
   // candidates, hosted ones, the empty program.
   const bool hosted = std::any_of(built.begin(), built.end(),
@@ -307,6 +307,15 @@ void gpu_bench::start_reference(const std::vector<device_workload>& workloads) {
               "the reference cannot be loaded: " +
                   (answer.message.empty() ? "its process " + reference_workers_->death() : answer.message),
               {.file = task_->file, .key = "reference"});
+}
+
+// Its arena is as large as all that candidates need.
+void gpu_bench::end_reference() {
+  if (!reference_workers_) return;
+  const auto arena = reference_workers_->arena();
+  reference_workers_->end();
+  reference_workers_.reset();
+  device_->close_arena(arena);
 }
 
 // Each workload gets what it wants, as long as there is room: those that want little leave what they do not

@@ -105,6 +105,9 @@ message server::answer(message& request) {
       return {encode(device().calibrate()), {}};
     case device_request::users:
       return {encode(users_of_device(uuid())), {}};
+    case device_request::close_arena:
+      device().close_arena(arena);
+      return {};
   }
   throw error(error_code::internal, "an unknown request");
 }
