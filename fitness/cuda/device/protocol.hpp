@@ -32,6 +32,7 @@ enum class device_request : std::uint32_t {
   users,        ///< nothing -> device_users
   close_arena,  ///< arena number, of which no worker has anything mapped any more
 };
+inline constexpr auto last_device_request = device_request::close_arena;
 
 /// What is known of the device.
 struct device_description {

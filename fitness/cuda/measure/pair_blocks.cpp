@@ -191,19 +191,37 @@ std::optional<call_failure> pair_timer::block() {
   // Where the clocks also disagree about the baseline, the machine is the reason.
   if ((contested_ >= most_contested || hopeless) && 2 * against > readings_ &&
       against > 2 * trusted_disagreements_) {
-    return call_failure{outcome::suspect, "its events and the trusted clock disagree",
-                        "the events of the device and the trusted clock give different times for its calls",
-                        true, true};
+    if (2 * grave_disagreements_ > against) return clocks_disagree();
+    if (!trusted_clock_alone_) {
+      use_trusted_clock_alone();
+      return std::nullopt;
+    }
   }
   if (!hopeless) return std::nullopt;
-  // Too often for a time by events, too rarely for a suspicion. Where they disagree, a reading is what the
-  // trusted clock saw, which is the longer time, so that nobody gains by it.
+  // Too often for a time by events, too rarely for a suspicion.
   if (!trusted_clock_alone_ && 2 * disagreements_ >= lost) {
-    trusted_clock_alone_ = true;
-    discarded_before_ = discarded_;
+    use_trusted_clock_alone();
     return std::nullopt;
   }
   no_time();
+}
+
+// A reading is what the trusted clock saw, where that is the longer time, so that nobody gains by it.
+void pair_timer::use_trusted_clock_alone() {
+  trusted_clock_alone_ = true;
+  discarded_before_ = discarded_;
+  pairs_.clear();
+  show_pairs();
+}
+
+call_failure pair_timer::clocks_disagree() const {
+  return {outcome::suspect, "its events and the trusted clock disagree",
+          fmt::format("the events of the device and the trusted clock give different times for its calls: in {} of {} "
+                      "readings, {} of them by more than a busy host explains. The clock shows {:.1f} us more than the events "
+                      "for a call (median), and {:.1f} us more for a call of the baseline",
+                      disagreements_ + late_disagreements_, readings_, grave_disagreements_,
+                      excesses_.empty() ? 0.0 : median(excesses_) / 1e3, constant_ns() / 1e3),
+          true, true};
 }
 
 int pair_timer::most_lost() const {

@@ -32,6 +32,11 @@ constexpr std::chrono::microseconds careful_clock(100);
 // A copy on a quiet device takes some 10 us, and a descheduled thread adds to it.
 constexpr double fence_tolerance_ns = 10e3;
 constexpr double fence_tolerance_share = 1.5;
+// A busy host adds some microseconds to the calls of one process and not to those of another one. What is
+// hidden from the events is more than that if it is more than so much time and so large a share of the call,
+// or most of the call.
+constexpr double grave_ns = 10e3;
+constexpr double grave_share = 0.05;
 
 }  // namespace
 
@@ -154,6 +159,9 @@ pair_timer::reading pair_timer::concluded(const gpu_time& time, bool trusted) {
   const double event_ns = time.event_ns / time.calls;
   const auto checked =
       reconcile(event_ns, event_ns + excess + late_ns, constant_ns(), reading_tolerance_ns());
+  const double hidden_ns = excess + late_ns - constant_ns();
+  if (!checked.agree && hidden_ns > std::min(event_ns, std::max(grave_ns, grave_share * event_ns)))
+    ++grave_disagreements_;
   // A clock that was late is no evidence against a program, which has no host code to make it late.
   if (!checked.agree && time.preempted) {
     ++late_disagreements_;
@@ -161,7 +169,8 @@ pair_timer::reading pair_timer::concluded(const gpu_time& time, bool trusted) {
   }
   excesses_.push_back(excess + late_ns);
   if (!checked.agree) ++disagreements_;
-  return {checked.ns, time.unblocked || (!checked.agree && !trusted_clock_alone_), std::nullopt};
+  if (trusted_clock_alone_) return {event_ns + std::max(0.0, hidden_ns), time.unblocked, std::nullopt};
+  return {checked.ns, time.unblocked || !checked.agree, std::nullopt};
 }
 
 double pair_timer::reading_tolerance_ns() const {
@@ -170,9 +179,11 @@ double pair_timer::reading_tolerance_ns() const {
 
 // What all readings together say of time that the events do not show.
 void pair_timer::show_pairs() {
-  hidden_ns_ = by_intervals() ? 0
-                              : hidden_time(excesses_, constants_,
-                                            plan_.calls > 1 ? admitted_allowance_ns : usual_allowance_ns);
+  // A reading of the trusted clock has it already.
+  hidden_ns_ = by_intervals() || trusted_clock_alone_
+                   ? 0
+                   : hidden_time(excesses_, constants_,
+                                 plan_.calls > 1 ? admitted_allowance_ns : usual_allowance_ns);
   shown_pairs_ = pairs_;
   for (auto& pair : shown_pairs_) pair.candidate_ns += hidden_ns_;
 }

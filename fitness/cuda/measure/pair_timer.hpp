@@ -58,8 +58,8 @@ class pair_timer {
   /// Readings of the candidate in which its events and the trusted clock disagreed.
   int disagreements() const { return disagreements_; }
   int readings() const { return readings_; }
-  /// Whether the two clocks disagreed in so many readings that these were not discarded any more: such a
-  /// reading is then what the trusted clock saw.
+  /// Whether the two clocks disagreed in so many readings that these were not discarded any more: a reading
+  /// is then what the trusted clock saw, if that is longer.
   bool trusted_clock_alone() const { return trusted_clock_alone_; }
   /// Whether calls that were timed several in a graph took another share of the baseline's time than calls
   /// that were timed alone: then all pairs are of calls that were timed alone.
@@ -92,6 +92,8 @@ class pair_timer {
   int most_lost() const;
   void require_some_pairs() const;
   [[noreturn]] void no_time() const;
+  call_failure clocks_disagree() const;
+  void use_trusted_clock_alone();
   std::optional<call_failure> warm_up(program_runner& program, const drawn_contents& contents);
   reading read(program_runner& program, bool trusted, const drawn_contents& contents);
   reading read_interval(program_runner& program, bool trusted, const drawn_contents& contents);
@@ -125,6 +127,7 @@ class pair_timer {
   double hidden_ns_ = 0;  // what `shown_pairs_` has more than `pairs_`
   int discarded_ = 0;
   int disagreements_ = 0;
+  int grave_disagreements_ = 0;    // of these, and of those below: it was seen to take far longer than claimed
   int late_disagreements_ = 0;     // the same while the trusted clock was late
   int trusted_disagreements_ = 0;  // readings of the baseline about which the clocks disagree
   bool modes_disagreed_ = false;
