@@ -56,7 +56,7 @@ T decoded(const std::string& bytes) {
 
 message server::answer(message& request) {
   byte_reader from(request.bytes);
-  const auto kind = from.get(device_request::users);
+  const auto kind = from.get(device_request::close_arena);
   const auto number = from.get<std::uint64_t>();
   const std::string payload = from.get_text();
   from.finish();
