@@ -106,6 +106,26 @@ TEST_CASE("a reference that cannot compute in float64 computes in its own type, 
   CHECK(e->front().context.at("reference").find("does not compute in float64") != std::string::npos);
 }
 
+// Otherwise the heap's layout decides in which calls a large result gets used pages, which differs between
+// programs that compute the same.
+TEST_CASE("large tensors always get new pages") {
+  const std::string model = "class Model(nn.Module):\n    def forward(self, x):\n        return x + 1\n";
+  const std::string watching =
+      "import resource\n"
+      "def faults():\n    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
+      "class ModelNew(nn.Module):\n    def forward(self, x):\n"
+      "        for size in [1 << 15, 1 << 18, 1 << 20, 1 << 20, 1 << 18, 1 << 20, 1 << 15]:\n"
+      "            before = faults()\n"
+      "            large = torch.ones(size)\n"
+      "            if faults() == before:\n"
+      "                raise RuntimeError('used pages')\n"
+      "            del large\n"
+      "        return x + 1\n";
+  const auto e = judged(task_of(model), {watching});
+  if (!e) return;
+  CHECK_MESSAGE(e->front().valid(), said(e->front()));
+}
+
 TEST_CASE(
     "an exception of a candidate is told with its line, and what KernelBench would say of its results") {
   const auto t = task_of("class Model(nn.Module):\n    def forward(self, x):\n        return x + 1\n");

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <kevo/error.hpp>
+
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 #include "fitness/cuda/device/client.hpp"
 #include "fitness/cuda/measure/gpu_probe.hpp"
@@ -38,6 +40,16 @@ TEST_CASE("a worker makes no context before it is told to begin") {
     worker.begin();
     CHECK(ready_within(worker, 60s));
   }
+}
+
+TEST_CASE("an arena that was closed is gone, and others stay") {
+  const fake_gpu gpu;
+  device_client device(0);
+  const auto first = device.open_arena(4U << 20U);
+  const auto second = device.open_arena(4U << 20U);
+  device.close_arena(first.number);
+  CHECK_THROWS_WITH_AS(device.detach(first.number), doctest::Contains("there is no such arena"), kevo::error);
+  CHECK_NOTHROW(device.detach(second.number));
 }
 
 TEST_CASE("workers that come in advance are as good as those that are started when they are needed") {
