@@ -89,5 +89,8 @@ if(KEVO_TESTS)
     if(name MATCHES "^python\\.ray")  # starts a Ray cluster of three nodes, where Ray is installed
       set_tests_properties(${name} PROPERTIES TIMEOUT 1200 LABELS "python;slow;timing")
     endif()
+    if(name STREQUAL "python.slurm")  # starts a Slurm cluster of three nodes, where Slurm and Ray are installed
+      set_tests_properties(${name} PROPERTIES TIMEOUT 1200 LABELS "python;long;timing")
+    endif()
   endforeach()
 endif()

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 
 import ray_cluster
+from support import root
 
 KEVO = pathlib.Path(os.environ["KEVO_BUILD"]).resolve() / "kevo"
 AT_ONCE = 6
@@ -18,6 +19,21 @@ archive: {{type: top_k}}
 select: {{type: greedy}}
 vary: {{operators: [{{type: tune}}]}}
 stop: {stop}
+"""
+# Programs for the CPU whose times differ so much that the best one is the same in each run. There are 4,096 of them, more than are
+# evaluated in ten minutes: a run ends when it has tried all.
+LOOPS = """#include <cstdint>
+
+#define OUTER 16  // kevo: {1..16 step 1}
+#define INNER 16  // kevo: {1..16 step 1}
+#define MORE 16   // kevo: {1..16 step 1}
+
+extern "C" void run(const float* X, float* Y, int64_t N) {
+  for (int64_t i = 0; i < N; ++i) {
+    for (volatile int again = 0; again < OUTER * INNER + 8 * (MORE - 1); ++again) {}
+    Y[i] = 2.0f * X[i];
+  }
+}
 """
 
 
@@ -50,6 +66,15 @@ class Project:
     def calls(self):
         noted = self.folder / "task/calls"
         return noted.read_text().splitlines() if noted.exists() else []
+
+
+def loops(folder):
+    """Measured on the CPU."""
+    small = root / "python/tests/small"
+    made = Project(folder, {"backend": "cpu", "timing": "{short: 0.02, full: 0.04, sustained: 0.02}"}, "best.cpp")
+    text = (small / "task.yaml").read_text()
+    made.write(task__yaml=text, reference__cpp=(small / "reference.cpp").read_text(), seed__cpp=LOOPS)
+    return made
 
 
 class Front:

@@ -12,8 +12,8 @@ import time
 import unittest
 
 import ray_cluster
-from ray_project import AT_ONCE, KEVO, Front, Project
-from support import main, root
+from ray_project import AT_ONCE, KEVO, Front, Project, loops
+from support import main
 
 LONG_S = float(os.environ.get("KEVO_RAY_SECONDS", "0"))
 NODES = 3
@@ -28,21 +28,6 @@ echo "$a $b" >>calls
 sleep {pause}
 echo "{{\\"score\\": $(( 10000 - (a - 23) * (a - 23) - (b - 17) * (b - 17) + (a * b) % 7 ))}}"
 """
-# Programs for the CPU whose times differ so much that the best one is the same in each run. There are 4,096 of them, more than are
-# evaluated in ten minutes: a run ends when it has tried all.
-LOOPS = """#include <cstdint>
-
-#define OUTER 16  // kevo: {1..16 step 1}
-#define INNER 16  // kevo: {1..16 step 1}
-#define MORE 16   // kevo: {1..16 step 1}
-
-extern "C" void run(const float* X, float* Y, int64_t N) {
-  for (int64_t i = 0; i < N; ++i) {
-    for (volatile int again = 0; again < OUTER * INNER + 8 * (MORE - 1); ++again) {}
-    Y[i] = 2.0f * X[i];
-  }
-}
-"""
 
 
 def hills(folder, pause):
@@ -51,15 +36,6 @@ def hills(folder, pause):
     judge = {"backend": "command", "command": "[sh, score.sh]", "sandbox": "off", "directory": str(task)}
     made = Project(folder, judge, "best.txt")
     made.write(task__yaml="name: hills\nseeds: [seed.txt]\n", seed__txt=SEED, score__sh=SCORE.format(pause=pause))
-    return made
-
-
-def loops(folder):
-    """Measured on the CPU."""
-    small = root / "python/tests/small"
-    made = Project(folder, {"backend": "cpu", "timing": "{short: 0.02, full: 0.04, sustained: 0.02}"}, "best.cpp")
-    text = (small / "task.yaml").read_text()
-    made.write(task__yaml=text, reference__cpp=(small / "reference.cpp").read_text(), seed__cpp=LOOPS)
     return made
 
 

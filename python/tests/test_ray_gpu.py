@@ -8,27 +8,19 @@ import json
 import os
 import pathlib
 import random
-import shutil
 import subprocess
 import tempfile
 import time
 import unittest
 
 import ray_cluster
+import simulated_gpus
 from ray_project import KEVO, Front, Project
 from support import main, root
 
 PATIENCE_S = 400
 EVALUATIONS = int(os.environ.get("KEVO_RAY_EVALUATIONS", "0"))  # 0: 200 on real GPUs, 60 on simulated ones
-DOUBLE = KEVO.parent / "tests/fake_cuda"
 SIMULATED = 4
-
-# The test double of the driver knows this kernel; it says itself how long it takes.
-TUNED = """#define FAKE_NS 30000  // kevo: {6000..40000 step 250}
-#define SPARE 0  // kevo: {0..5000 step 1}
-// kevo: launch scale<<<ceildiv(N, 256), 256>>>(x, y, N)
-extern "C" __global__ void scale(const float* x, float* y, long long n) {}
-"""
 
 
 def real_gpus():
@@ -38,28 +30,6 @@ def real_gpus():
     except OSError:
         return []
     return said.stdout.split() if said.returncode == 0 else []
-
-
-def simulated_gpus(folder, count):
-    """A folder with `count` test doubles of the driver, each with a device of its own, and the environment that names them."""
-    made = pathlib.Path(folder)
-    for number in range(count):
-        own = made / str(number)
-        own.mkdir(parents=True)
-        shutil.copy(DOUBLE / "libcuda.so.1", own)
-        with open(own / "libcuda.so.1", "ab") as library:
-            library.write("".join(random.choice("abcdefghijklmnop") for _ in range(16)).encode())
-        shutil.copy(DOUBLE / "libnvidia-ml.so.1", own)
-        (own / "settings").write_text("launch_ms 4\n")
-        own.chmod(0o755)
-    # The double knows nothing of CUDA_VISIBLE_DEVICES. Whoever is not given exactly one device has none.
-    device = made / "kevo-device"
-    device.write_text(
-        f'#!/bin/sh\nown="{made}/$CUDA_VISIBLE_DEVICES"\nexec /usr/bin/env LD_PRELOAD="$own/libcuda.so.1" LD_LIBRARY_PATH="$own" '
-        f'{KEVO.parent}/kevo-device "$@"\n'
-    )
-    device.chmod(0o755)
-    return {"KEVO_DEVICE": str(device), "KEVO_NVRTC": str(DOUBLE / "libnvrtc.so"), "LD_LIBRARY_PATH": str(made / "0")}
 
 
 def variable_of(process, name):
@@ -81,10 +51,9 @@ class OwnGpu(unittest.TestCase):
         if self.real:
             self.project = self.softmax()
         else:
-            self.assertTrue((DOUBLE / "libcuda.so.1").exists(), "build the tests first")
             self.gpus = SIMULATED
-            self.environment |= simulated_gpus(self.folder / "gpus", SIMULATED)
-            self.project = self.scale()
+            self.environment |= simulated_gpus.devices(self.folder / "gpus", range(SIMULATED), "$CUDA_VISIBLE_DEVICES")
+            self.project = simulated_gpus.project(self.folder)
         self.evaluations = EVALUATIONS or (200 if self.real else 60)
 
     def softmax(self):
@@ -92,16 +61,8 @@ class OwnGpu(unittest.TestCase):
         source = root / "configs/tasks/cuda_softmax"
         text = (source / "task.yaml").read_text().replace("seeds: [tunable.cu, seed.cu]", "seeds: [tunable.cu]")
         lines = [one for one in text.splitlines() if "cudnn" not in one]  # building it takes longer than a replica's start
-        made.write(task__yaml="\n".join(lines) + "\n", **{f"{one}__cu": (source / f"{one}.cu").read_text() for one in ("reference", "tunable")})
-        return made
-
-    def scale(self):
-        limits = {"sandbox": "best", "limits": "{workspace: 1048576}", "timing": "{pairs: 4, full: 2, target_interval: 0.3, sustained: 0}"}
-        made = Project(self.folder, {"backend": "cuda", **limits}, "best.cu")
-        source = root / "tests/fitness/cuda/fake"
-        text = (source / "scale.yaml").read_text().replace("seeds: [scale.cu]", "seeds: [tuned.cu]")
-        files = {f"{one}__cu": (source / f"{one}.cu").read_text() for one in ("scale", "scale_reference")}
-        made.write(task__yaml=text, tuned__cu=TUNED, **files)
+        files = {f"{one}__cu": (source / f"{one}.cu").read_text() for one in ("reference", "tunable")}
+        made.write(task__yaml="\n".join(lines) + "\n", **files)
         return made
 
     def given(self, cluster):

@@ -10,6 +10,11 @@ import threading
 from .settings import Settings
 
 
+# Ray Serve would give all submissions to replicas on the machine of its proxy, as long as one of them takes another one ahead, while
+# those on other machines have nothing to do.
+ANY_NODE = {"RAY_SERVE_PROXY_PREFER_LOCAL_NODE_ROUTING": "0"}
+
+
 def settings_options(parser):
     """An option for each setting."""
     parser.add_argument("tasks", nargs="*", help=Settings.model_fields["tasks"].description)
@@ -49,7 +54,7 @@ def main(words=None) -> int:
     stopped = threading.Event()
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, lambda *_: stopped.set())
-    ray.init(address=where["address"], log_to_driver=False)
+    ray.init(address=where["address"], log_to_driver=False, runtime_env={"env_vars": ANY_NODE})
     # One address, on the machine of the head: whoever forwards to it is there, too, or has a load balancer of their own.
     serve.start(proxy_location="HeadOnly", http_options={"host": where["host"], "port": where["port"]})
     serve.run(application(settings), name="kevo", route_prefix="/")
