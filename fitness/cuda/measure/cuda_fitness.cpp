@@ -23,8 +23,8 @@ using cuda::evaluation_state;
 using cuda::gpu_bench;
 using cuda::program_runner;
 
-constexpr const char* protocol_name = "cuda 10";
-constexpr const char* python_protocol_name = "torch 5, cuda 10";
+constexpr const char* protocol_name = "cuda 11";
+constexpr const char* python_protocol_name = "torch 6, cuda 11";
 
 // Programs of PyTorch have a history of their own.
 const char* protocol_of(const task& t) {
