@@ -22,8 +22,8 @@ TEST_CASE("a champion is its seed with the settings of the table") {
   for (const auto& one : champions::all()) {
     CAPTURE(one.name);
     const auto seed = kevo::program_of(one.language(), shell::read_file(champions::folder + one.seed));
-    const auto tuned =
-        kevo::program_of(one.language(), one.build + std::string(kevo::set_tunables(seed, one.setting).text()));
+    const auto tuned = kevo::program_of(
+        one.language(), one.build + std::string(kevo::set_tunables(seed, one.setting).text()));
     const std::string file = champions::folder + one.file();
     files.insert(one.file());
     if (std::getenv("KEVO_WRITE_CHAMPIONS") != nullptr) shell::write_file(file, std::string(tuned.text()));

@@ -182,8 +182,8 @@ TEST_CASE("the shipped champions compile and can be launched on every workload")
     }
     const auto t = kevo::load_task(champions::folder + one.task);
     const auto text = shell::read_file(champions::folder + one.file());
-    check_program(compiler ? &*compiler : nullptr, t,
-                  kevo::single_file_program("cuda", one.file(), text), signature_of);
+    check_program(compiler ? &*compiler : nullptr, t, kevo::single_file_program("cuda", one.file(), text),
+                  signature_of);
   }
 }
 

@@ -258,8 +258,8 @@ void gpu_bench::add_baseline(const kevo::baseline& b, const built_program& progr
             contents_, rng(secret_seed()), trust::baseline),
         {}};
     check_baseline(next);
-    // torch.compile makes code for sizes that vary once a process has seen several, and tunes it for these. The
-    // sizes that are timed are those of a new process, without the hidden ones.
+    // torch.compile makes code for sizes that vary once a process has seen several, and tunes it for these.
+    // The sizes that are timed are those of a new process, without the hidden ones.
     if (torch::is_compiled(b.link)) next.program->restart();
     baseline_workers_.push_back(std::move(workers));
     baselines_.push_back(std::move(next));

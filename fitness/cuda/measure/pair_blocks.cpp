@@ -215,13 +215,16 @@ void pair_timer::use_trusted_clock_alone() {
 }
 
 call_failure pair_timer::clocks_disagree() const {
-  return {outcome::suspect, "its events and the trusted clock disagree",
-          fmt::format("the events of the device and the trusted clock give different times for its calls: in {} of {} "
-                      "readings, {} of them by more than a busy host explains. The clock shows {:.1f} us more than the events "
-                      "for a call (median), and {:.1f} us more for a call of the baseline",
-                      disagreements_ + late_disagreements_, readings_, grave_disagreements_,
-                      excesses_.empty() ? 0.0 : median(excesses_) / 1e3, constant_ns() / 1e3),
-          true, true};
+  return {
+      outcome::suspect, "its events and the trusted clock disagree",
+      fmt::format(
+          "the events of the device and the trusted clock give different times for its calls: in {} of {} "
+          "readings, {} of them by more than a busy host explains. The clock shows {:.1f} us more than the "
+          "events "
+          "for a call (median), and {:.1f} us more for a call of the baseline",
+          disagreements_ + late_disagreements_, readings_, grave_disagreements_,
+          excesses_.empty() ? 0.0 : median(excesses_) / 1e3, constant_ns() / 1e3),
+      true, true};
 }
 
 int pair_timer::most_lost() const {

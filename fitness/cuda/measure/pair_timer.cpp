@@ -180,10 +180,10 @@ double pair_timer::reading_tolerance_ns() const {
 // What all readings together say of time that the events do not show.
 void pair_timer::show_pairs() {
   // A reading of the trusted clock has it already.
-  hidden_ns_ = by_intervals() || trusted_clock_alone_
-                   ? 0
-                   : hidden_time(excesses_, constants_,
-                                 plan_.calls > 1 ? admitted_allowance_ns : usual_allowance_ns);
+  hidden_ns_ =
+      by_intervals() || trusted_clock_alone_
+          ? 0
+          : hidden_time(excesses_, constants_, plan_.calls > 1 ? admitted_allowance_ns : usual_allowance_ns);
   shown_pairs_ = pairs_;
   for (auto& pair : shown_pairs_) pair.candidate_ns += hidden_ns_;
 }

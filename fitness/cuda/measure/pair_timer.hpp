@@ -127,8 +127,8 @@ class pair_timer {
   double hidden_ns_ = 0;  // what `shown_pairs_` has more than `pairs_`
   int discarded_ = 0;
   int disagreements_ = 0;
-  int grave_disagreements_ = 0;    // of these, and of those below: it was seen to take far longer than claimed
-  int late_disagreements_ = 0;     // the same while the trusted clock was late
+  int grave_disagreements_ = 0;  // of these, and of those below: it was seen to take far longer than claimed
+  int late_disagreements_ = 0;   // the same while the trusted clock was late
   int trusted_disagreements_ = 0;  // readings of the baseline about which the clocks disagree
   bool modes_disagreed_ = false;
   int contested_ = 0;  // blocks in which the clocks disagreed
