@@ -166,7 +166,7 @@ class gpu_bench {
  private:
   friend class hold;
   using baseline_to_add = std::pair<const kevo::baseline*, built_program>;
-  // Of `prepare`, in gpu_bench_prepare.cpp:
+  // Of `prepare`, in gpu_bench_prepare.cpp and gpu_bench_contents.cpp:
   void forget_attempt();
   void find_compilers();
   std::vector<baseline_to_add> build_baselines(std::stop_token stop);
