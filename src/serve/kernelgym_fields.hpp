@@ -22,15 +22,15 @@ struct gym_request {
 /// @throws refusal (400, VALIDATION_ERROR)
 [[noreturn]] void gym_wrong(const std::string& why);
 
-/// The text at `key`, of `least` to `most` bytes; `otherwise` if it is missing. @throws refusal (400)
-std::string gym_text(const boost::json::object& fields, std::string_view key, std::size_t least,
-                     std::size_t most, const std::optional<std::string>& otherwise);
+/// The text at `key` of `o`, of `least` to `most` bytes; `otherwise` if it is missing. @throws refusal (400)
+std::string gym_text(const boost::json::object& o, std::string_view key, std::size_t least, std::size_t most,
+                     const std::optional<std::string>& otherwise);
 
 /// "2026-01-31T12:00:00Z".
 std::string iso_time(double unix_s);
 
 /// Reads the fields of POST /evaluate. @throws refusal (400)
-gym_request gym_request_from(const boost::json::object& fields);
+gym_request gym_request_from(const boost::json::object& o);
 
 /// KernelGYM's word for where a task is: its clients poll until it is "completed", "failed" or "timeout".
 std::string_view gym_status(const job& work);

@@ -10,6 +10,7 @@
 
 #include "fitness/cuda/compile/nvcc.hpp"
 #include "fitness/cuda/worker/driver_libraries.hpp"
+#include "fitness/cuda/worker/process.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 
 namespace kevo::cuda {

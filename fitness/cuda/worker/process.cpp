@@ -25,6 +25,7 @@ constexpr std::uint64_t scratch_of_trusted = std::uint64_t{64} << 20U;
 // Whether whoever started kevo (Ray, Slurm) chose its device among those of the machine. A part of a device
 // has an identifier of another form.
 bool is_given_a_device() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing sets variables
   const char* given = std::getenv("CUDA_VISIBLE_DEVICES");
   return given != nullptr && !std::string_view(given).starts_with("MIG-");
 }
