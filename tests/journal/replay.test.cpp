@@ -240,7 +240,9 @@ std::unique_ptr<kevo::search> filtered_engine_over(const kevo::candidate_store& 
   const kevo::source_embedding line = {
       1, [](const kevo::program& p) { return std::vector<double>{static_cast<double>(toy::number_in(p))}; }};
   parts.filter = kevo::filtering{kevo::proposal_net(20, line), 6};
-  return std::make_unique<kevo::search>(std::move(parts), kevo::search_settings{.seed = 22});
+  // The net may drop many proposals in a row, which is no reason here to end the run.
+  return std::make_unique<kevo::search>(std::move(parts),
+                                        kevo::search_settings{.seed = 22, .patience = 10'000});
 }
 
 }  // namespace
