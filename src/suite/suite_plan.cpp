@@ -18,7 +18,16 @@
 namespace kevo {
 namespace {
 
-void read_suite(settings& root, suite_plan& plan) {
+/// Whether the suite runs programs of PyTorch on a GPU.
+bool torch_on_gpu(const settings_node& suite) {
+  const settings_node* fitness = suite.find("fitness");
+  const settings_node* backend = fitness != nullptr ? fitness->find("backend") : nullptr;
+  const settings_node* device = fitness != nullptr ? fitness->find("device") : nullptr;
+  return backend != nullptr && backend->text == "torch" && device != nullptr && device->text == "cuda";
+}
+
+/// `tasks_per_device` is the default of `suite.parallel`.
+void read_suite(settings& root, std::int64_t tasks_per_device, suite_plan& plan) {
   settings suite = root.child_or_empty("suite", "the suite: name, folder, stage and parallelism");
   plan.name = suite.text("name", {.def = "suite", .doc = "name of the suite in reports"});
   plan.output =
@@ -32,13 +41,14 @@ void read_suite(settings& root, suite_plan& plan) {
                                   "processes; checked: build and correctness, without times",
                            .one_of = {"checked", "timed_short", "timed_full", "confirmed"}});
   plan.stage = *parse_evaluation_stage(stage);
-  plan.parallel = static_cast<std::size_t>(
-      suite.integer("parallel", {.def = 2,
-                                 .min = 1,
-                                 .max = 1024,
-                                 .unit = "tasks",
-                                 .doc = "number of tasks at the same time per device: builds run in "
-                                        "parallel, measurements one after the other"}));
+  plan.parallel = static_cast<std::size_t>(suite.integer(
+      "parallel", {.def = tasks_per_device,
+                   .min = 1,
+                   .max = 1024,
+                   .unit = "tasks",
+                   .doc = "number of tasks at the same time per device: builds run in "
+                          "parallel, measurements one after the other; by default 1 for PyTorch on "
+                          "a GPU, whose tasks need much memory"}));
   plan.devices = suite.integers(
       "devices",
       {.min = 0,
@@ -260,7 +270,9 @@ suite_plan load_suite(const std::string& path, const std::vector<std::string>& o
   suite_plan plan;
   plan.file = path;
   plan.directory = source.directory;
-  read_suite(root, plan);
+  // A task of PyTorch on a GPU often needs most of the memory. Beside a second one its programs would run out
+  // of it, and would be blamed.
+  read_suite(root, torch_on_gpu(source.tree) ? 1 : 2, plan);
   auto plugins = std::make_shared<registry>(builtin_plugins());
   for (const auto& library :
        paths_from(root, "plugins", {.doc = "shared libraries that register additional plug-ins"},

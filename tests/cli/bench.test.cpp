@@ -341,3 +341,20 @@ TEST_CASE("a wrong suite is an error with file, line and key, and writes nothing
   CHECK(toy.kevo({"bench", "suite.yaml", "--set", "suite.output=tasks"}).code == 2);
   CHECK(toy.kevo({"bench", "suite.yaml", "--report"}).code == 2);
 }
+
+TEST_CASE("tasks of PyTorch on a GPU have its memory for themselves by default") {
+  const toy_suite toy;
+  const auto parallel_with = [&](const std::string& fitness, std::vector<std::string> more) {
+    shell::write_file(toy.folder / "suite.yaml",
+                      "suite: {name: toy}\nfitness: " + fitness + "\ntasks: [tasks/one/task.yaml]\n");
+    more.insert(more.begin(), {"bench", "suite.yaml", "--print-config"});
+    const auto printed = toy.kevo(std::move(more));
+    REQUIRE_MESSAGE(printed.code == 0, printed.out << printed.err);
+    const auto at = printed.out.find("parallel: ");
+    REQUIRE(at != std::string::npos);
+    return printed.out.substr(at + 10, 1);
+  };
+  CHECK(parallel_with("{backend: torch, device: cuda}", {}) == "1");
+  CHECK(parallel_with("{backend: torch, device: cuda}", {"--set", "suite.parallel=3"}) == "3");
+  CHECK(parallel_with("{backend: torch, device: cpu}", {}) == "2");
+}
