@@ -32,6 +32,7 @@ TEST_CASE("a program may run kernels beside each other if its text names what do
   };
   CHECK_FALSE(concurrent("def run(x):\n    return torch.softmax(x, dim=1)\n"));
   for (const char* text : {"s = torch.cuda.Stream()\n", "cudaStreamCreate(&s);\n", "torch.cuda.CUDAGraph()\n",
-                           "torch.nn.LSTM(4, 4)\n", "torch.nn.GRUCell(4, 4)\n", "torch.linalg.svd(x)\n"})
+                           "torch.nn.LSTM(4, 4)\n", "torch.nn.GRUCell(4, 4)\n", "torch.linalg.svd(x)\n",
+                           "F.conv_transpose2d(x, w)\n", "nn.ConvTranspose3d(4, 4, 3)\n"})
     CHECK(concurrent(text));
 }

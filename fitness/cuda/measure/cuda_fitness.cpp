@@ -24,7 +24,7 @@ using cuda::gpu_bench;
 using cuda::program_runner;
 
 constexpr const char* protocol_name = "cuda 11";
-constexpr const char* python_protocol_name = "torch 6, cuda 11";
+constexpr const char* python_protocol_name = "torch 7, cuda 11";
 
 // Programs of PyTorch have a history of their own.
 const char* protocol_of(const task& t) {
