@@ -3,7 +3,8 @@
 #   scripts/setup.sh            what the program needs
 #   scripts/setup.sh --triton   also Triton, for candidates in Triton, from Python's package index into build/python
 #   scripts/setup.sh --torch    also PyTorch, for candidates that are modules of PyTorch, into build/torch (2.6 GB to fetch, 4.7 GB on the disk), and
-#                               apache-tvm-ffi, for solutions of FlashInfer-Bench in C++ and CUDA, and einops, which references of suites use
+#                               apache-tvm-ffi, for solutions of FlashInfer-Bench in C++ and CUDA, and einops and transformers, which references
+#                               of suites use
 #   scripts/setup.sh --ray      also Ray, for evaluations on many machines (docs/ray.md), into build/ray (134 MB to fetch, 470 MB on the disk)
 #   scripts/setup.sh --tests    what scripts/test.sh needs, Triton and PyTorch included, but not Ray; builds nothing
 #   scripts/setup.sh --tests-packages   of that the packages of the system alone, which a build needs
@@ -51,10 +52,11 @@ has_triton() { [[ -d build/python/triton ]]; }
 has_torch() { [[ -d build/torch/torch ]]; }
 has_ffi() { [[ -d build/torch/tvm_ffi ]]; }
 has_einops() { [[ -d build/torch/einops ]]; }
+has_transformers() { [[ -d build/torch/transformers ]]; }
 has_ray() { [[ -d build/ray/ray ]]; }
 has_pip() { python3 -m pip --version >/dev/null 2>&1; }
 if { [[ $tests == yes ]] && ! has_nvrtc; } || { [[ $triton == yes ]] && ! has_triton; } ||
-  { [[ $torch == yes ]] && ! { has_torch && has_ffi && has_einops; }; } || { [[ $ray == yes ]] && ! has_ray; }; then
+  { [[ $torch == yes ]] && ! { has_torch && has_ffi && has_einops && has_transformers; }; } || { [[ $ray == yes ]] && ! has_ray; }; then
   has_pip || packages+=(python3-pip)
 fi
 
@@ -135,24 +137,32 @@ if [[ $torch == yes ]] && ! has_torch; then
   fi
 fi
 
-# Packages beside PyTorch, also where that was fetched earlier.
-beside_torch() {  # FOLDER NAME VERSION CONSEQUENCE
-  echo "kevo: fetching $2 into build/torch"
+# Packages beside PyTorch, also where that was fetched earlier. What lies there already stays as it is.
+beside_torch() {  # PACKAGE==VERSION CONSEQUENCE [OPTION OF THE INSTALLER...]
+  echo "kevo: fetching ${1%%=*} into build/torch"
   rm -rf build/beside.new
-  if fetch_into build/beside.new --no-deps "$2==$3"; then
-    mv build/beside.new/"${2//-/_}"-*.dist-info "build/beside.new/$1" build/torch
+  if fetch_into build/beside.new "${@:3}" "$1"; then
+    local entry
+    for entry in build/beside.new/*; do
+      [[ -e build/torch/${entry##*/} || ${entry##*/} == bin ]] || mv "$entry" build/torch
+    done
   else
-    echo "kevo: that failed; $4" >&2
+    echo "kevo: that failed; $2" >&2
   fi
   rm -rf build/beside.new
 }
 # What builds solutions of FlashInfer-Bench that have the binding tvm-ffi (3.3 MB to fetch, 12 MB on the disk).
 if [[ $torch == yes ]] && has_torch && ! has_ffi; then
-  beside_torch tvm_ffi apache-tvm-ffi 0.1.15.post2 "extensions with the binding tvm-ffi cannot be built"
+  beside_torch apache-tvm-ffi==0.1.15.post2 "extensions with the binding tvm-ffi cannot be built" --no-deps
 fi
 # For references that import it, such as two of KernelBench (64 kB to fetch, Python only).
 if [[ $torch == yes ]] && has_torch && ! has_einops; then
-  beside_torch einops einops 0.8.2 "programs that import einops cannot be run"
+  beside_torch einops==0.8.2 "programs that import einops cannot be run" --no-deps
+fi
+# For references that take a model from it, such as level 4 of KernelBench (55 MB to fetch, 200 MB on the disk, with what it needs). This is
+# the version that kevo is tested with.
+if [[ $torch == yes ]] && has_torch && ! has_transformers; then
+  beside_torch transformers==4.57.6 "programs that import transformers cannot be run"
 fi
 
 # PyTorch brings Triton along, of the version that is wanted here if the folder of that name is there.

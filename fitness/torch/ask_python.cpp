@@ -1,17 +1,17 @@
 #include "fitness/torch/ask_python.hpp"
 
-#include <boost/json.hpp>
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
 
+#include "fitness/torch/job.hpp"
 #include "fitness/torch/sealed_memory.hpp"
 #include "fitness/worker/session.hpp"
 
 namespace kevo::torch {
 
 std::string ask_python(python_server& server, const program& source, std::string_view script,
-                       double seconds) {
+                       double seconds, const boost::json::object& init) {
   namespace json = boost::json;
   const sealed_memory answer;
   worker_settings worker;
@@ -24,12 +24,14 @@ std::string ask_python(python_server& server, const program& source, std::string
                               {"script", script},
                               {"seconds", seconds},
                               {"files", std::move(files)},
+                              {"init", init},
+                              {"models", takes_models(init)},
                               {"threads", 1},
                               {"cpus", "any"},
                               {"memory", 0},
                               {"inputs", json::array()},
                               {"outputs", json::array()}};
-    return worker_process(server.start(json::serialize(job), {control, arena, answer.descriptor()}));
+    return worker_process(server.start(job, {control, arena, answer.descriptor()}));
   };
   worker_session session(worker, {}, 4096);
   const auto end = session.load();

@@ -18,7 +18,18 @@ json::array tensors_of(const std::vector<tensor>& all) {
   return result;
 }
 
+json::object init_of(const task& t) {
+  return t.reference->init.empty() ? json::object() : json::parse(t.reference->init).as_object();
+}
+
 }  // namespace
+
+bool takes_models(const json::object& init) {
+  return init.contains("pretrained");
+}
+bool takes_models(const task& t) {
+  return takes_models(init_of(t));
+}
 
 json::array files_of(const program& source) {
   json::array files;
@@ -28,7 +39,7 @@ json::array files_of(const program& source) {
 
 json::object job_of(const task& t, std::uint64_t seed) {
   const auto& reference = *t.reference;
-  const auto init = reference.init.empty() ? json::object() : json::parse(reference.init).as_object();
+  const auto init = init_of(t);
   const auto* calls = init.if_contains("calls");
   const auto* precision = init.if_contains("precision");
   return {{"inputs", tensors_of(t.inputs)},
@@ -36,6 +47,7 @@ json::object job_of(const task& t, std::uint64_t seed) {
           {"form", reference.form == "module" ? "module" : "function"},
           {"seed", seed & 0x7fffffffffffffffU},
           {"init", init},
+          {"models", takes_models(init)},
           {"calls", calls == nullptr ? json::array() : calls->as_array()},
           {"narrow", precision != nullptr && *precision == "task"}};
 }
@@ -80,7 +92,7 @@ sealed_memory make_parameters(python_server& server, const task& t, std::uint64_
     job["cpus"] = given.cpus.empty() ? "any" : fmt::format("{}", fmt::join(given.cpus, ","));
     job["memory"] = 0;
     job["state_bytes"] = sealed_memory::most_bytes;
-    return worker_process(server.start(json::serialize(job), {control, arena, made.descriptor()}));
+    return worker_process(server.start(job, {control, arena, made.descriptor()}));
   };
   {
     worker_session session(worker, {}, 4096);

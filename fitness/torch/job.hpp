@@ -18,6 +18,11 @@ namespace kevo::torch {
 /// Paths and texts.
 boost::json::array files_of(const program& source);
 
+/// Whether programs may ask transformers for models (reference_source::init has `pretrained`).
+bool takes_models(const boost::json::object& init);
+/// The same of a task.
+bool takes_models(const task& t);
+
 /// What every program of a task is told: inputs, outputs, form, constructor and the seed of its parameters.
 boost::json::object job_of(const task& t, std::uint64_t seed);
 

@@ -14,7 +14,8 @@ import struct
 import sys
 
 
-# A request: a byte with descriptors, of which the second one is a file with the job in JSON. This process does not read it: what is
+# A request: a byte ("m": of a program that may ask transformers for models) with descriptors, of which the second one is a file with the
+# job in JSON. This process does not read it: what is
 # left of it in its memory would be in the copies that later processes get. The process that was forked answers with one byte, so that
 # the controller learns its process id from the kernel.
 def serve(helper_path, on_device, packages):
@@ -54,6 +55,8 @@ def serve(helper_path, on_device, packages):
             head, descriptors, _, _ = socket.recv_fds(sock, 1, 6)
             if not head:
                 return
+            if head == b"m":
+                warm_transformers()
             report, job, given = descriptors[0], descriptors[1], descriptors[2:]
             pid = os.fork()
             if pid == 0:
@@ -100,16 +103,18 @@ def explain(error, names):
 
 # The state of a module, as one piece of memory: a length, a JSON list of names, types, shapes and places, and the elements.
 def write_state(torch, model, memory, size):
-    entries, place = [], 0
+    entries, place, places = [], 0, {}
     tensors = [(name, value.detach().contiguous()) for name, value in model.state_dict().items() if torch.is_tensor(value)]
     for name, value in tensors:
-        place = (place + 63) // 64 * 64
-        entries.append({"name": name, "dtype": str(value.dtype)[6:], "shape": list(value.shape), "place": place})
-        place += value.numel() * value.element_size()
+        same = (value.data_ptr(), value.numel() * value.element_size())  # parameters that are tied have several names
+        if same not in places:
+            places[same] = (place + 63) // 64 * 64
+            place = places[same] + same[1]
+        entries.append({"name": name, "dtype": str(value.dtype)[6:], "shape": list(value.shape), "place": places[same]})
     head = json.dumps(entries).encode()
     begin = (16 + len(head) + 63) // 64 * 64
     if begin + place > size:
-        raise MemoryError("the parameters of the reference take more than 4 GiB")
+        raise MemoryError(f"the parameters of the reference take more than {size >> 30} GiB")
     ctypes.memmove(memory, struct.pack("=qq", len(head), begin), 16)
     ctypes.memmove(memory + 16, head, len(head))
     for (_, value), entry in zip(tensors, entries):
@@ -175,7 +180,10 @@ def build(torch, job, module):
         return calling(torch, entry, job["calls"], job["inputs"], job["outputs"]) if job["calls"] else entry
     torch.manual_seed(job["seed"])
     init = job["init"]
-    return entry(*init.get("args", []), **init.get("kwargs", {}))
+    args, kwargs = init.get("args", []), init.get("kwargs", {})
+    if "pretrained" in init:
+        args, kwargs = with_configs(args), with_configs(kwargs)
+    return entry(*args, **kwargs)
 
 
 # A function of the reference's text that makes inputs, of axes and scalars by name (`custom` inputs of SOL-ExecBench).
@@ -264,6 +272,8 @@ def begin(helper, job, descriptors):
         else:
             provide_extensions(torch, asking(compiler) if compiler >= 0 else None, job["files"])
             pretend_a_user()
+            if "pretrained" in job.get("init", {}):
+                provide_pretrained(job["init"]["pretrained"])
             module = execute(job["files"], "kevo_program", names)
             if job["role"] == "script":
                 own = {"__name__": "kevo_script"}

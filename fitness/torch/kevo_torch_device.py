@@ -151,6 +151,8 @@ def profiling(torch, kernels):
 
 # A module is built on the CPU, as the reference is, under the same seed, and moved to the device with its parameters.
 def load_on_device(torch, helper, program, names, remark):
+    if "pretrained" in program["init"]:
+        provide_pretrained(program["init"]["pretrained"])
     module = execute(program["files"], "kevo_program", names)
     model = build(torch, program, module)
     if isinstance(model, torch.nn.Module):

@@ -83,8 +83,7 @@ constexpr std::size_t most_descriptors = 6;
 
 // A byte with descriptors. The job itself is in one of them, so that the process that forks never reads it:
 // those that it forks later would find what is left of it in their copies of its memory.
-bool send_request(int socket, const std::vector<int>& descriptors) {
-  char request = 'j';
+bool send_request(int socket, char request, const std::vector<int>& descriptors) {
   iovec part = {&request, 1};
   alignas(cmsghdr) char control[CMSG_SPACE(most_descriptors * sizeof(int))] = {};
   msghdr message = {};
@@ -184,20 +183,23 @@ python_server::python_server(python_tools tools, sandbox_mode sandbox, std::stri
 }
 python_server::~python_server() = default;
 
-forked_process python_server::start(const std::string& job, const std::vector<int>& descriptors) {
+forked_process python_server::start(const boost::json::object& job, const std::vector<int>& descriptors) {
+  const auto* models = job.if_contains("models");
+  const bool imports = models != nullptr && models->as_bool();
   const std::lock_guard lock(state_->mutex);
   state_->require_server();
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe", std::strerror(errno));
   detail::descriptor told(ends[0]);
   const detail::descriptor tell(ends[1]);
-  const auto text = detail::memory_file("kevo-job", job);
+  const auto text = detail::memory_file("kevo-job", boost::json::serialize(job));
   std::vector<int> all = {tell.get(), text.get()};
   all.insert(all.end(), descriptors.begin(), descriptors.end());
   if (all.size() > most_descriptors)
     throw error(error_code::internal, "too many descriptors for a process of Python");
-  if (!send_request(state_->socket.get(), all)) fail("the Python process of the torch backend has ended");
-  wait_readable(state_->socket.get(), longest_fork_ms, "fork");
+  if (!send_request(state_->socket.get(), imports ? 'm' : 'j', all))
+    fail("the Python process of the torch backend has ended");
+  wait_readable(state_->socket.get(), imports ? longest_import_ms : longest_fork_ms, "fork");
   const pid_t process = receive_process(state_->socket.get());
   if (process <= 0) fail("the Python process of the torch backend has ended");
   return {process, std::move(told)};

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <boost/json.hpp>
+
 #include "fitness/build/python_packages.hpp"
 #include "fitness/process/forked_process.hpp"
 #include "fitness/process/process.hpp"
@@ -47,9 +49,10 @@ class python_server {
   ~python_server();
 
   /// Forks a process that begins with this job (see kevo_torch.py). The descriptors stay the caller's; the
-  /// process has copies.
+  /// process has copies. For the first job that is `true` under "models", the server imports transformers,
+  /// which takes seconds.
   /// @throws kevo::error (environment) if the server cannot be started or has ended
-  forked_process start(const std::string& job, const std::vector<int>& descriptors);
+  forked_process start(const boost::json::object& job, const std::vector<int>& descriptors);
 
   /// @throws kevo::error (environment) if the server cannot be started
   const torch_facts& facts();

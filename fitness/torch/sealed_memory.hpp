@@ -11,7 +11,7 @@ namespace kevo::torch {
 /// A memory file of `most_bytes`, of which only what is written takes memory. Move-only.
 class sealed_memory {
  public:
-  static constexpr std::int64_t most_bytes = std::int64_t{4} << 30U;
+  static constexpr std::int64_t most_bytes = std::int64_t{64} << 30U;
 
   /// @throws kevo::error (environment)
   sealed_memory();

@@ -87,7 +87,7 @@ worker_process programs::start_with_compiler(json::object job, std::vector<int> 
   const auto compiler = std::make_shared<detail::descriptor>(connect());
   job["compiler"] = true;
   descriptors.push_back(compiler->get());
-  worker_process process(server->start(json::serialize(job), descriptors));
+  worker_process process(server->start(job, descriptors));
   process.when_loaded([compiler] { ::shutdown(compiler->get(), SHUT_RDWR); });
   return process;
 }
@@ -119,7 +119,7 @@ worker_start programs::start_of(const std::string& object, std::optional<trusted
       if (state) descriptors.push_back(state->descriptor());
       if (uses_extensions(*source)) return start_with_compiler(std::move(job), std::move(descriptors));
     }
-    return worker_process(server->start(json::serialize(job), descriptors));
+    return worker_process(server->start(job, descriptors));
   };
 }
 

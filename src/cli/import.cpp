@@ -24,6 +24,9 @@ std::string sentence(const imported_task& one) {
   if (!one.problem.empty()) return fmt::format("{:>8}  {}: {}\n", "left out", one.source, one.problem);
   std::string text = fmt::format("{:>8}  {}\n", "wrote", one.file);
   const auto add = [&text](const std::string& line) { text += fmt::format("{:>8}  {}\n", "", line); };
+  if (!one.models.empty())
+    add(fmt::format("weights of {} are drawn under the seed of an evaluation; none are loaded",
+                    fmt::join(one.models, ", ")));
   add(one.varies.empty() ? std::string("no extent may vary: the task has no hidden size")
                          : fmt::format("hidden workloads change {}", fmt::join(one.varies, ", ")));
   if (one.late) add("the time ended before all extents had been tried: --seconds allows more");
@@ -78,6 +81,7 @@ json::object object_of(const imported_task& one) {
           {"tolerance", one.tolerance},
           {"absolute_tolerance", one.tolerance * one.widened},
           {"given_tolerance", one.given_tolerance},
+          {"models", texts(one.models)},
           {"checked", one.checked},
           {"tested_with", or_null(one.tested_with)},
           {"untested", or_null(one.untested)},
@@ -106,6 +110,11 @@ void add_kernelbench(CLI::App& import, invocation& shared) {
   verb->add_option("--device", given->device,
                    "Where the tolerance of each task is tested: cpu or cuda (default: cpu)")
       ->check(CLI::IsMember({"cpu", "cuda"}));
+  verb->add_option("--models", given->models,
+                   "Folder with the config.json of models that files load by from_pretrained, as "
+                   "ORG/NAME/config.json or as in Hugging Face's cache (default: that cache). Weights are "
+                   "drawn, not loaded")
+      ->check(CLI::ExistingDirectory);
   verb->add_flag("--no-check", *unchecked, "Do not test the tolerance of each task with controls");
   verb->add_flag("--small", given->small,
                  "Write tasks with sizes that are small enough for a CPU, if the sizes of a file are not. "

@@ -26,6 +26,7 @@
 #include "src/base/time/seconds_since.hpp"
 #include "src/import/kernelbench_script.hpp"
 #include "src/import/kernelbench_tolerance.hpp"
+#include "src/import/model_configs.hpp"
 #include "src/import/python_failure.hpp"
 #include "src/task/source_file.hpp"
 #include "src/task/task_loader.hpp"
@@ -187,6 +188,18 @@ std::string workloads_text(const json::object& said) {
   return text;
 }
 
+// The configurations of models, one a line.
+std::string pretrained_text(const json::object& said) {
+  const auto* models = said.if_contains("pretrained");
+  if (models == nullptr || models->as_object().empty()) return {};
+  std::string text;
+  for (const auto& [name, config] : models->as_object())
+    text += fmt::format("{}\n    {}: {}", text.empty() ? "" : ",", json::serialize(json::string(name)),
+                        json::serialize(config));
+  return ",\n  # Weights are drawn under the seed of an evaluation; none are loaded.\n  pretrained: {" +
+         text + "}";
+}
+
 std::string task_text(const json::object& said, const std::string& source, imported_task& result) {
   std::string text = fmt::format(
       "# Made by `kevo import kernelbench` from {}.\n"
@@ -199,8 +212,8 @@ std::string task_text(const json::object& said, const std::string& source, impor
   if (axes.empty()) axes = "  one: {type: const, value: 1}\n";
   text += "axes:\n" + axes + tensors_text(said, "inputs") + tensors_text(said, "outputs");
   text += fmt::format(
-      "reference: {{language: python, file: reference.py, form: module, entry: Model, init: {}}}\n",
-      json::serialize(said.at("init")));
+      "reference: {{language: python, file: reference.py, form: module, entry: Model, init: {}{}}}\n",
+      json::serialize(said.at("init")), pretrained_text(said));
   text += generators_text(said, result) + workloads_text(said);
   if (result.tolerance > 0) text += tolerance_text(said, result);
   return text;
@@ -252,7 +265,9 @@ class importer {
     result.name = name_of(file);
     try {
       const auto source = load_program(file, "python");
-      const auto said = json::parse(torch::ask_python(*server_, source, script, what_.seconds)).as_object();
+      const auto init = constructor_of(source, result);
+      auto said = json::parse(torch::ask_python(*server_, source, script, what_.seconds, init)).as_object();
+      if (const auto* models = init.if_contains("pretrained")) said["pretrained"] = *models;
       write(said, source, result);
       last_was_tried_ = true;
     } catch (const error& failure) {
@@ -262,9 +277,25 @@ class importer {
       if (!tried && (failure.code() != error_code::environment || !last_was_tried_)) throw;
       last_was_tried_ = tried;
       result.problem = importing::explained_failure(failure.message());
+      if (result.problem.find("the task has no configuration of the model") != std::string::npos)
+        result.problem +=
+            fmt::format(" ; the file config.json of that model was looked for in '{}'", model_folder());
       result.file.clear();
     }
     return result;
+  }
+
+  std::string model_folder() const {
+    return what_.models.empty() ? importing::usual_model_folder() : what_.models;
+  }
+
+  // What the file is told of models of transformers; it has no network to ask for them.
+  json::object constructor_of(const program& source, imported_task& result) const {
+    if (source.text().find("from_pretrained") == std::string_view::npos) return {};
+    const auto models = importing::model_configs(model_folder(), source.text());
+    result.models.clear();
+    for (const auto& [name, config] : models) result.models.emplace_back(name);
+    return {{"pretrained", models}};
   }
 
   // The task, with the sizes of the file or with small ones; tested with small ones where those of the file

@@ -21,6 +21,9 @@ struct kernelbench_import {
   std::string device = "cpu";  ///< where the controls run: "cpu" or "cuda"; extents are found out on the CPU
   double seconds = 60;         ///< of a processor, for finding out which extents of a file may vary
   int jobs = 0;        ///< number of files at the same time; 0: as many as processors and memory allow
+  /// Where the configurations of models are that files ask of transformers by name (see model_configs.hpp);
+  /// empty: Hugging Face's own cache.
+  std::string models = {};
   bool small = false;  ///< sizes that a processor can call many times replace those of the file
   std::function<void(const struct imported_task&)> done =
       {};  ///< told of each file as soon as it is finished, one at a time
@@ -37,6 +40,7 @@ struct imported_task {
   std::vector<std::string> accepted;  ///< wrong outputs (controls) that the tolerance of the task accepts
   double tolerance = 0;               ///< relative, and absolute but for `widened`; 0: exact
   double given_tolerance = 0;         ///< KernelBench's own
+  std::vector<std::string> models;    ///< of transformers, whose weights are drawn and not loaded
   double widened = 1;  ///< the absolute tolerance is so many times the relative one: more for long sums, less
                        ///< where the outputs are smaller than at the sizes of the test
   bool checked = false;

@@ -3,6 +3,7 @@
 import inspect
 import itertools
 import math
+import sys
 import time
 
 
@@ -136,6 +137,35 @@ def init_of(given):
     return {"args": list(given), "kwargs": {}}
 
 
+# An argument of the constructor as a task has it (kevo_torch_pretrained.py reads the configurations).
+def written(value, place):
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [written(one, place) for one in value]
+    if isinstance(value, dict):
+        return {str(key): written(one, place) for key, one in value.items()}
+    if hasattr(value, "to_diff_dict") and getattr(value, "name_or_path", ""):
+        return written_config(value, place)
+    raise unfit(f"{place} of the constructor is a {type(value).__name__}, which a task cannot contain (it can contain numbers, texts, "
+                "lists, maps, and configurations that come from from_pretrained of transformers)")
+
+
+def written_config(value, place):
+    import transformers
+    usual = transformers.AutoConfig.from_pretrained(value.name_or_path)
+    if type(usual) is not type(value):
+        raise unfit(f"{place} of the constructor is a {type(value).__name__}, but {value.name_or_path} has a {type(usual).__name__}")
+    given, known = value.to_dict(), usual.to_dict()
+    own = {key: written(one, f"{key} in {place}") for key, one in given.items() if one != known.get(key)}
+    return {"pretrained_config": value.name_or_path, **({"values": own} if own else {})}
+
+
+def written_init(init):
+    return {"args": [written(one, f"argument {place}") for place, one in enumerate(init["args"], 1)],
+            "kwargs": {name: written(one, f"the argument {name}") for name, one in init["kwargs"].items()}}
+
+
 def outputs_of(torch, result):
     results = list(result) if isinstance(result, (list, tuple)) else [result]
     for one in results:
@@ -213,6 +243,8 @@ def called(torch, module, init, given):
             values = [torch.empty(one.shape, dtype=one.dtype) if torch.is_tensor(one) else one for one in given]
             return device, model, outputs_of(torch, model(*values))
 
+    if "transformers" in sys.modules:
+        answer_unknown_elements(torch)
     try:
         return call("meta")
     except unfit:
@@ -225,6 +257,19 @@ def called(torch, module, init, given):
         values = [torch.zeros(one.shape, dtype=one.dtype) if torch.is_tensor(one) else one for one in given]
         with torch.no_grad():
             return "cpu", model, outputs_of(torch, model(*values))
+
+
+# Models of transformers look at elements of their inputs, to warn of padding or to choose a form of the mask, and "meta" has none. The shapes
+# of their results do not depend on it: an element is 0 here, and no condition holds.
+def answer_unknown_elements(torch):
+    def replace(name, unknown):
+        original = getattr(torch.Tensor, name)
+        setattr(torch.Tensor, name, lambda self, *args: unknown(self) if self.is_meta else original(self, *args))
+
+    replace("item", lambda one: False if one.dtype == torch.bool else 0.0 if one.is_floating_point() else 0)
+    replace("__bool__", lambda one: False)
+    replace("__int__", lambda one: 0)
+    replace("__index__", lambda one: 0)
 
 
 # On "meta" PyTorch takes a recurrent layer apart, step by step, which takes ten seconds for 512 steps of six layers. Here the shapes come from
@@ -298,11 +343,12 @@ def describe(torch, module, seconds):
     inputs = [describe_input(torch, *one) for one in zip(names, given, kinds, samples)]
     outputs = [{"name": f"out{i}" if len(first) > 1 else "out", "dtype": str(one.dtype)[6:], "shape": list(one.shape)}
                for i, one in enumerate(first)]
-    parameters = sum(value.numel() for value in model.state_dict().values())
+    # Parameters that are tied have several names.
+    parameters = sum({id(value): value.numel() for value in model.state_dict(keep_vars=True).values() if torch.is_tensor(value)}.values())
     del given, samples
     probe = prober(torch, model, inputs, outputs, device, seconds)
     usual = [one.get("shape", []) for one in inputs]
-    said = {"init": init, "inputs": inputs, "outputs": outputs, "length": length_at(torch, probe, usual, first), "small": None, "untested": "",
+    said = {"init": written_init(init), "inputs": inputs, "outputs": outputs, "length": length_at(torch, probe, usual, first), "small": None, "untested": "",
             "parameters": parameters, "late": False, "axes": axes_of(probe)}
     axes = said["axes"]
     said["sizes"] = sizes_of(probe, axes) if axes else []

@@ -183,11 +183,16 @@ def usual_size(axes):
 
 
 # Sizes for hidden workloads: all axes changed at once, as far as the module takes that and the expressions hold.
+# Not those at which it draws random numbers that it does not draw at the usual size (a reformer hashes long sequences alone).
 def sizes_of(probe, axes):
-    made = []
+    made, random = [], probe.cost_of(shapes_at(probe, axes, usual_size(axes))[0]).random
+
+    def draws(size):
+        return not random and probe.cost_of(shapes_at(probe, axes, size)[0]).random
+
     for turn in range(1, 4):
         size = {one["name"]: one["values"][1:][(turn + place) % (len(one["values"]) - 1)] for place, one in enumerate(axes)}
-        if size not in made and takes(probe, axes, size):
+        if size not in made and takes(probe, axes, size) and not draws(size):
             made.append(size)
     return made
 
@@ -211,9 +216,13 @@ def words_of_cost(cost):
 
 
 # The usual size, with extents halved until a call is small: the largest extent first, as far as the module takes that. Gives the size and
-# its cost, which is not small if the module does not allow it.
+# its cost, which is not small if the module does not allow it. A size of one element shows nothing of what elements have to do with each
+# other (attention to one token): a possible one with several is preferred.
+FEW_ELEMENTS = 8
+
+
 def small_size(probe, axes, cost):
-    size, fixed = usual_size(axes), set()
+    size, fixed, few = usual_size(axes), set(), None
     while not is_small(cost):
         free = [name for name in size if name not in fixed and size[name] > 1]
         if not free or probe.is_late():
@@ -228,7 +237,9 @@ def small_size(probe, axes, cost):
             fixed.add(name)
             continue
         size, cost = tried, after
-    return size, cost
+        if is_possible(cost) and math.prod(size.values()) >= FEW_ELEMENTS:
+            few = size, cost
+    return few if few and len(size) > 1 and math.prod(size.values()) == 1 else (size, cost)
 
 
 # Sizes near a small one, for the hidden workloads of its test.

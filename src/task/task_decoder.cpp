@@ -20,6 +20,7 @@
 #include "src/base/settings/yaml.hpp"
 #include "src/task/decode.hpp"
 #include "src/task/decode_calls.hpp"
+#include "src/task/decode_constructor.hpp"
 #include "src/task/decode_generator.hpp"
 #include "src/task/decode_tensors.hpp"
 #include "src/task/decode_workload.hpp"
@@ -231,21 +232,13 @@ class decoder {
     if (!calls.empty() || precision == "task")
       reference.init = fmt::format(R"({{"args":[],"kwargs":{{}},"calls":{},"precision":"{}"}})",
                                    calls.empty() ? "[]" : calls, precision);
-    const settings_node* init = one.raw(
-        "init", "language python, form module: arguments of the constructor, {args: [...], kwargs: {...}}",
-        "map");
-    if (init == nullptr || init->type == settings_node::kind::null) return;
-    if (!module) one.fail("init", "a function has no constructor", "write form: module");
+    const auto constructor = decode_constructor(one);
+    if (constructor.empty()) return;
+    const auto* const key = one.has("init") ? "init" : "pretrained";
+    if (!module) one.fail(key, "a function has no constructor", "write form: module");
     if (precision == "task")
       one.fail("precision", "a module with arguments of its constructor computes in float64", "leave it out");
-    settings given(*init);
-    const auto* args = given.raw("args", "positional arguments", "list");
-    const auto* kwargs = given.raw("kwargs", "named arguments", "map");
-    if (args != nullptr && !args->is_list()) given.fail("args", "expected a list, found " + describe(*args));
-    if (kwargs != nullptr && !kwargs->is_map())
-      given.fail("kwargs", "expected a map, found " + describe(*kwargs));
-    given.finish();
-    reference.init = json_of(*init);
+    reference.init = constructor;
   }
 
   // A name, or names with dots between them: a function of a class.

@@ -102,7 +102,8 @@ worker_options python_programs::workers_for(python_role role, int queues) {
                               {"parameters", parameters_.has_value()},
                               {"compiler", !trusted},
                               {"queues", queues},
-                              {"convolutions", has_convolutions_}};
+                              {"convolutions", has_convolutions_},
+                              {"models", torch::takes_models(*task_)}};
     std::vector<int> descriptors = {region, arena};
     if (parameters_) descriptors.push_back(parameters_->descriptor());
     detail::descriptor compiler;
@@ -110,7 +111,7 @@ worker_options python_programs::workers_for(python_role role, int queues) {
       compiler = warm_->connect_compiler();
       descriptors.push_back(compiler.get());
     }
-    return (trusted ? warm_->trusted() : warm_->candidates()).start(json::serialize(job), descriptors);
+    return (trusted ? warm_->trusted() : warm_->candidates()).start(job, descriptors);
   };
   return options;
 }
@@ -126,7 +127,7 @@ worker_settings python_programs::input_maker_for(std::size_t workload) {
     auto job = torch::job_of_inputs(*task_, workload, seed_);
     job["threads"] = of.threads;
     job["cpus"] = "any";
-    return kevo::worker_process(input_makers_->start(json::serialize(job), {control, arena}));
+    return kevo::worker_process(input_makers_->start(job, {control, arena}));
   };
   return worker;
 }

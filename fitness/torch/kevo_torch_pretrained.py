@@ -1,0 +1,74 @@
+# Models that a program asks of Hugging Face's transformers by name. The sandbox has no network and no file of weights: the task contains
+# the configurations, and the weights are drawn under the seed of the evaluation, as those of every other module are.
+
+
+# Imports what nearly every program imports that takes a model, in the process that forks: it takes a second or more. Where transformers is
+# missing, the program says so.
+def warm_transformers():
+    import os
+    import socket
+    socket.has_ipv6 = False  # urllib3 would ask for a socket to find out, which ends a process in the sandbox
+    for name, value in (("USER", "kevo"), ("TORCHINDUCTOR_CACHE_DIR", "/tmp")):
+        os.environ.setdefault(name, value)  # parts of PyTorch ask for both when they are imported
+    try:
+        import transformers
+        from transformers import AutoModelForCausalLM, generation, modeling_utils  # noqa: F401
+        transformers.logging.set_verbosity_error()
+    except Exception:
+        pass
+
+
+# @param known the contents of config.json by the name of the model. From here on, `from_pretrained` of configurations and models gives
+# what is in it, and other names are an error.
+def provide_pretrained(known):
+    import copy
+    import torch
+    import transformers
+    from transformers.models.auto import auto_factory
+    config_base, model_base = transformers.PretrainedConfig, transformers.PreTrainedModel
+    of_the_hub = ("cache_dir", "force_download", "resume_download", "proxies", "token", "use_auth_token", "local_files_only", "revision",
+                  "trust_remote_code", "subfolder", "_commit_hash", "code_revision", "gguf_file")
+
+    def values_of(name):
+        if str(name) not in known:
+            there = ", ".join(sorted(known)) or "none"
+            raise OSError(f"the task has no configuration of the model '{name}' (it has: {there})")
+        return copy.deepcopy(known[str(name)])
+
+    def config_dict(cls, name, **kwargs):
+        return values_of(name), {key: value for key, value in kwargs.items() if key not in of_the_hub}
+
+    def from_pretrained(cls, name, *args, config=None, **kwargs):
+        values_of(name)
+        if isinstance(config, config_base):
+            config = copy.deepcopy(config)
+        else:
+            config = cls.config_class.from_pretrained(name if config is None else config)
+        dtype = kwargs.get("dtype", kwargs.get("torch_dtype"))
+        if dtype == "auto":
+            dtype = config.dtype
+        attention = {key: kwargs[key] for key in ("attn_implementation",) if key in kwargs}
+        model = cls._from_config(config, *args, dtype=dtype or torch.get_default_dtype(), **attention).eval()
+        place = kwargs.get("device_map")
+        return model.to(place) if isinstance(place, torch.device) or isinstance(place, str) and place != "auto" else model
+
+    config_base.get_config_dict = classmethod(config_dict)
+    model_base.from_pretrained = classmethod(from_pretrained)
+    # What the classes for all models look for before they call the above.
+    auto_factory.cached_file = auto_factory.find_adapter_config_file = lambda *_, **__: None
+
+
+# An argument of a constructor, in which {"pretrained_config": NAME, "values": {...}} is the configuration of that model with some values
+# of its own.
+def with_configs(value):
+    if isinstance(value, list):
+        return [with_configs(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if "pretrained_config" not in value:
+        return {key: with_configs(one) for key, one in value.items()}
+    import transformers
+    config = transformers.AutoConfig.from_pretrained(value["pretrained_config"])
+    for key, one in value.get("values", {}).items():
+        setattr(config, key, one)
+    return config
