@@ -300,6 +300,13 @@ def wide_reference(torch, model, job, note):
     import copy
     narrow = [getattr(torch, one["dtype"]) for one in job["inputs"]]
     state = {"wide": None, "narrow": job["narrow"]}
+    is_module = isinstance(model, torch.nn.Module)
+    held = [*model.parameters(), *model.buffers()] if is_module else []
+    # Where all are float32, converting back gives the same ones, and no second copy is needed, which a large model has no room for.
+    in_place = all(one.dtype == torch.float32 for one in held if one.is_floating_point())
+
+    def widened(model):
+        return (model if in_place else copy.deepcopy(model)).double() if is_module else model
 
     def cast(values, floating):
         return [value.to(floating) if torch.is_tensor(value) and value.is_floating_point() else value for value in values]
@@ -307,13 +314,22 @@ def wide_reference(torch, model, job, note):
     def to_own(values):
         return [value.to(dtype) if torch.is_tensor(value) else value for value, dtype in zip(values, narrow)]
 
+    # Of an element in float64 they would be other bits, and twice as many.
+    class refusing_bits(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, function, types, args=(), kwargs=None):
+            if function is torch.Tensor.view and args[0].dtype == torch.float64:
+                if any(isinstance(one, torch.dtype) for one in (*args[1:], *(kwargs or {}).values())):
+                    raise TypeError("it reads the bits of its elements")
+            return function(*args, **(kwargs or {}))
+
     def in_double(*values):
         if state["wide"] is None:
-            state["wide"] = copy.deepcopy(model).double() if isinstance(model, torch.nn.Module) else model
+            state["wide"] = widened(model)
         before = torch.get_default_dtype()
         torch.set_default_dtype(torch.float64)
         try:
-            return state["wide"](*cast(values, torch.float64))
+            with refusing_bits():
+                return state["wide"](*cast(values, torch.float64))
         finally:
             torch.set_default_dtype(before)
 
@@ -326,17 +342,18 @@ def wide_reference(torch, model, job, note):
         try:
             return in_double(*values)
         except Exception as error:
-            words = ("dtype", "type", "Double", "Float", "float", "fp64", "Half", "BFloat16", "not implemented")
             full = isinstance(error, torch.OutOfMemoryError)
-            if not full and not type(error).__module__.startswith("triton") and not any(word in str(error) for word in words):
-                raise
-            state["narrow"] = True
-            note("the reference " + ("has no room to compute" if full else "does not compute") + " in float64: " + str(error)[:200])
+            reason = ("has no room to compute" if full else "does not compute") + " in float64: " + str(error)[:200]
         # Behind the handler, whose exception keeps the tensors of the call in memory.
+        state["wide"] = None
+        if is_module and in_place:
+            model.float()
         if full:
-            state["wide"] = None
             torch.cuda.empty_cache()
-        return model(*to_own(values))
+        result = model(*to_own(values))  # what fails here, too, is the fault of the reference
+        state["narrow"] = True
+        note("the reference " + reason)
+        return result
 
     return answer
 

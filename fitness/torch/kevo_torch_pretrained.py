@@ -2,25 +2,40 @@
 # the configurations, and the weights are drawn under the seed of the evaluation, as those of every other module are.
 
 
-# Imports what nearly every program imports that takes a model, in the process that forks: it takes a second or more. Where transformers is
-# missing, the program says so.
+# Imports what nearly every program imports that takes a model, in the process that forks: it takes a second or more. What went wrong is for
+# the programs to say.
 def warm_transformers():
+    if warm_transformers.done:
+        return
     import os
     import socket
+    import tempfile
+    warm_transformers.done = True
     socket.has_ipv6 = False  # urllib3 would ask for a socket to find out, which ends a process in the sandbox
-    for name, value in (("USER", "kevo"), ("TORCHINDUCTOR_CACHE_DIR", "/tmp")):
-        os.environ.setdefault(name, value)  # parts of PyTorch ask for both when they are imported
+    # Parts of PyTorch that transformers imports ask for the name of the user and for a folder, which they make unless it exists.
+    os.environ.setdefault("USER", "kevo")
+    tempfile.tempdir = tempfile.tempdir or "/tmp"
+    folder = os.environ.get("TORCHINDUCTOR_CACHE_DIR")
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = "/"
     try:
         import transformers
         from transformers import AutoModelForCausalLM, generation, modeling_utils  # noqa: F401
         transformers.logging.set_verbosity_error()
-    except Exception:
-        pass
+    except Exception as error:
+        warm_transformers.failure = error
+    finally:
+        if folder is not None:
+            os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
+
+
+warm_transformers.done, warm_transformers.failure = False, None
 
 
 # @param known the contents of config.json by the name of the model. From here on, `from_pretrained` of configurations and models gives
 # what is in it, and other names are an error.
 def provide_pretrained(known):
+    if warm_transformers.failure is not None:
+        raise warm_transformers.failure
     import copy
     import torch
     import transformers

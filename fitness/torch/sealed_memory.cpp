@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <kevo/error.hpp>
@@ -24,6 +25,13 @@ sealed_memory::sealed_memory() : file_(::memfd_create("kevo-sealed", MFD_CLOEXEC
 void sealed_memory::seal() {
   if (::fcntl(file_.get(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
     fail("cannot seal a memory file");
+}
+
+std::uint64_t sealed_memory::bytes() const {
+  constexpr std::uint64_t block = 512;  // whatever the file system's own are
+  struct stat facts = {};
+  if (::fstat(file_.get(), &facts) != 0) fail("cannot read the size of a memory file");
+  return block * static_cast<std::uint64_t>(facts.st_blocks);
 }
 
 std::string sealed_memory::text() const {

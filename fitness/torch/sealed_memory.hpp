@@ -18,6 +18,8 @@ class sealed_memory {
   int descriptor() const { return file_.get(); }
   /// Nobody can write it from now on; a process that could must have ended. @throws kevo::error (environment)
   void seal();
+  /// The memory that what is written takes. @throws kevo::error (environment)
+  std::uint64_t bytes() const;
   /// The text that lies at its beginning, after its length (eight bytes). At most 16 MiB. @throws kevo::error
   /// (environment)
   std::string text() const;

@@ -116,7 +116,10 @@ worker_start programs::start_of(const std::string& object, std::optional<trusted
       const auto source = find(object);
       job["files"] = files_of(*source);
       job["entries"] = entries_of_candidate(*t);
-      if (state) descriptors.push_back(state->descriptor());
+      if (state) {
+        descriptors.push_back(state->descriptor());
+        if (worker.limits.data_bytes > 0) job["memory"] = worker.limits.data_bytes + state->bytes();
+      }
       if (uses_extensions(*source)) return start_with_compiler(std::move(job), std::move(descriptors));
     }
     return worker_process(server->start(job, descriptors));

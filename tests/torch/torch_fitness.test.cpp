@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fitness/torch/check_torch_task.hpp"
+#include "tests/support/has_pytorch.hpp"
 #include "tests/torch/corpus.hpp"
 
 namespace fs = std::filesystem;
@@ -104,6 +105,38 @@ TEST_CASE("a reference that cannot compute in float64 computes in its own type, 
              {"class ModelNew(nn.Module):\n    def forward(self, x):\n        return x.sum() + x\n"});
   if (!e) return;
   CHECK(e->front().context.at("reference").find("does not compute in float64") != std::string::npos);
+}
+
+// 0x5f3759df: in float64 the same bits would be other numbers, without an error where the shape is the same.
+TEST_CASE("a reference that reads the bits of its input computes in its own type") {
+  const std::string head = "class NAME(nn.Module):\n    def forward(self, x):\n        x = x.abs() + 0.5\n";
+  const auto named = [&](const std::string& name, const std::string& body) {
+    auto text = head + body;
+    return text.replace(text.find("NAME"), 4, name);
+  };
+  const std::string bits =
+      "        return (0x5f3759df - (x.view(torch.int32) >> 1)).view(torch.float32)\n";
+  const auto all = judged(task_of(named("Model", bits)),
+                          {named("ModelNew", bits), named("ModelNew", "        return torch.rsqrt(x) * 1.1\n")});
+  if (!all) return;
+  CHECK_MESSAGE((*all)[0].valid(), said((*all)[0]));
+  CHECK((*all)[0].context.at("reference").find("it reads the bits of its elements") != std::string::npos);
+  CHECK((*all)[1].outcome == kevo::outcome::incorrect);
+}
+
+// What fails in every type is the reference's fault, and is said as it failed there.
+TEST_CASE("a reference that fails in its own type, too, is an error of the task") {
+  const std::string failing =
+      "class Model(nn.Module):\n    def forward(self, x):\n"
+      "        raise RuntimeError('no ' + str(x.dtype))\n";
+  const std::vector<std::string> any = {"class ModelNew(nn.Module):\n    def forward(self, x):\n        return x\n"};
+  try {
+    static_cast<void>(judged(task_of(failing), any));
+  } catch (const kevo::error& failure) {
+    CHECK_MESSAGE(failure.message().find("no torch.float32") != std::string::npos, failure.message());
+    return;
+  }
+  CHECK_FALSE(kevo_test::has_pytorch());
 }
 
 // Otherwise the heap's layout decides in which calls a large result gets used pages, which differs between

@@ -150,7 +150,9 @@ worker_answer engine::load_object(std::uint32_t arena, std::string_view object) 
   if (!state.worker) throw error(error_code::internal, "the arena has no worker");
   // A program of PyTorch that builds extensions waits for compilers first.
   const bool builds = names_extensions(object);
-  return state.worker->load(1, object, std::chrono::seconds(builds ? 120 : 30));
+  // Billions of parameters are drawn. Quotes in a program's text have a backslash before them here.
+  const bool draws = object.find(R"("models":true)") != std::string_view::npos;
+  return state.worker->load(1, object, std::chrono::seconds(draws ? 300 : builds ? 120 : 30));
 }
 
 const device_content& engine::content_of(std::uint32_t workload, std::uint32_t number) const {

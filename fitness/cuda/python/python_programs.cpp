@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::size_t most_words = 512;
 constexpr double longest_load_s = 120;
+constexpr double longest_load_of_model_s = 600;  // which may have billions of parameters
 
 bool speaks_of_convolutions(const program& source) {
   return std::any_of(source.files.begin(), source.files.end(), [](const auto& file) {
@@ -84,8 +85,11 @@ python_programs::python_programs(std::shared_ptr<const task> t, const python_set
   auto other = std::async(std::launch::async, [this] { warm_->candidates().facts(); });
   warm_->trusted().facts();
   other.get();
-  if (task_->reference->form == "module")
-    parameters_ = torch::make_parameters(warm_->trusted(), *task_, seed_, longest_load_s, stop);
+  if (task_->reference->form != "module") return;
+  const double limit_s = torch::takes_models(*task_) ? longest_load_of_model_s : longest_load_s;
+  parameters_ = torch::make_parameters(warm_->trusted(), *task_, seed_, limit_s, stop);
+  // A candidate has its own parameters and sees those of the reference.
+  settings_.memory_bytes += 2 * parameters_->bytes();
 }
 
 worker_options python_programs::workers_for(python_role role, int queues) {
