@@ -193,6 +193,7 @@ suite_import_task import_entry(const data_set_entry& entry, const std::string& o
     if (older) renew_definition(definition);
     made.category = text_of(definition, "op_type");
     replace_computed_axes(definition);
+    keep_gradients(definition);
     const auto file = std::find_if(entry.workloads.begin(), entry.workloads.end(), [](const fs::path& p) {
       std::error_code unreadable;
       return fs::is_regular_file(p, unreadable);
