@@ -83,11 +83,13 @@ void print(const suite_import& made, const invocation& shared) {
                format::printable(made.output));
     if (made.drafts() > 0)
       fmt::print("{}, which a person has to complete\n", format::counted(made.drafts(), "draft"));
+    for (const auto& note : made.notes) fmt::print("not imported: {}\n", format::one_line(note));
     if (!made.untested.empty()) fmt::print("no tolerance was tested: {}\n", format::one_line(made.untested));
     if (!made.suite_file.empty()) fmt::print("suite: {}\n", format::printable(made.suite_file));
     return;
   }
-  boost::json::array tasks;
+  boost::json::array tasks, notes;
+  for (const auto& note : made.notes) notes.push_back(boost::json::value(as_utf8(note)));
   for (const auto& one : made.tasks) tasks.push_back(object_of(one));
   fmt::print("{}\n", boost::json::serialize(boost::json::object{
                          {"output", made.output},
@@ -97,6 +99,7 @@ void print(const suite_import& made, const invocation& shared) {
                          {"drafts", made.drafts()},
                          {"untested", made.untested.empty() ? boost::json::value(nullptr)
                                                             : boost::json::value(as_utf8(made.untested))},
+                         {"notes", std::move(notes)},
                          {"tasks", std::move(tasks)}}));
 }
 

@@ -101,4 +101,12 @@ void replace_computed_axes(json::object& definition) {
   }
 }
 
+void keep_gradients(json::object& definition) {
+  const std::string text = text_of(definition, "reference");
+  if (text.find("requires_grad") == std::string::npos || text.find("def run") == std::string::npos) return;
+  definition["reference"] = text +
+                            "\n\n# Added by kevo import: kevo calls references without gradients.\n"
+                            "import torch as _kevo_torch\n\nrun = _kevo_torch.enable_grad()(run)\n";
+}
+
 }  // namespace kevo::importing

@@ -22,4 +22,8 @@ void drop_nulls(boost::json::object& o);
 /// @throws kevo::error (input) for operators that kevo does not have
 void replace_computed_axes(boost::json::object& definition);
 
+/// kevo calls references without gradients (`torch.no_grad`), and the suites with them. A reference whose
+/// text has `requires_grad` gets a line at its end that calls it with gradients.
+void keep_gradients(boost::json::object& definition);
+
 }  // namespace kevo::importing

@@ -16,6 +16,7 @@
 
 #include <boost/json.hpp>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <kevo/error.hpp>
 #include <kevo/load_task.hpp>
@@ -29,8 +30,11 @@
 #include "src/base/text/utf8.hpp"
 #include "src/import/data_set_check.hpp"
 #include "src/import/data_set_definition.hpp"
+#include "src/import/data_set_layout.hpp"
+#include "src/import/data_set_older.hpp"
 #include "src/import/output_tasks.hpp"
 #include "src/import/solution_program.hpp"
+#include "src/import/typed_workload.hpp"
 #include "src/task/task_loader.hpp"
 
 namespace kevo {
@@ -40,28 +44,7 @@ namespace fs = std::filesystem;
 namespace json = boost::json;
 using namespace importing;  // NOLINT(google-build-using-namespace): the other half of the importers
 
-constexpr std::size_t largest_text = std::size_t{64} << 20U;
 constexpr std::uintmax_t largest_blob = std::uintmax_t{4} << 30U;
-
-/// One Definition with the files that belong to it.
-struct data_set_entry {
-  fs::path root;  ///< paths of contents are relative to it, and may not leave it
-  fs::path definition;
-  std::vector<fs::path> workloads;  ///< files; the first that exists counts
-  std::vector<fs::path> solutions;
-};
-
-std::vector<fs::path> files_below(const fs::path& folder, std::string_view ending) {
-  std::vector<fs::path> found;
-  std::error_code unreadable;
-  for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, unreadable),
-       end;
-       !unreadable && at != end; at.increment(unreadable)) {
-    if (at->is_regular_file(unreadable) && at->path().extension() == ending) found.push_back(at->path());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
 
 /// A name for the folder of a task that no other task of this import has.
 std::string free_name(const std::string& name, std::set<std::string>& taken) {
@@ -73,7 +56,7 @@ std::string free_name(const std::string& name, std::set<std::string>& taken) {
 /// The workloads of a Definition: each line is a workload, or a trace around one.
 std::vector<json::object> workloads_in(const fs::path& file, const std::string& definition) {
   std::vector<json::object> all;
-  std::istringstream lines(read_text_file(file.string(), largest_text));
+  std::istringstream lines(read_text_file(file.string(), largest_data_set_text));
   std::set<std::string> known;
   for (std::string one; std::getline(lines, one);) {
     if (one.find_first_not_of(" \t\r") == std::string::npos) continue;
@@ -83,8 +66,8 @@ std::vector<json::object> workloads_in(const fs::path& file, const std::string& 
     json::object workload = trace.contains("workload") && trace.at("workload").is_object()
                                 ? std::move(trace.at("workload").as_object())
                                 : std::move(trace);
-    if (!known.insert(text_of(workload, "uuid")).second)
-      continue;  // traces of several solutions repeat theirs
+    const std::string uuid = text_of(workload, "uuid");
+    if (!uuid.empty() && !known.insert(uuid).second) continue;  // traces of several solutions repeat theirs
     drop_nulls(workload);
     all.push_back(std::move(workload));
   }
@@ -160,16 +143,22 @@ void note_tolerances(const std::vector<json::object>& workloads, suite_import_ta
                     loose));
 }
 
-void import_solutions(const data_set_entry& entry, const json::object& definition, const fs::path& folder,
-                      suite_import_task& made) {
+/// @param older whether they have the older form of FlashInfer-Bench
+void import_solutions(const data_set_entry& entry, const json::object& definition, bool older,
+                      const fs::path& folder, suite_import_task& made) {
   std::set<std::string> names;
   for (const auto& file : entry.solutions) {
     try {
-      const json::object solution = object_in(read_text_file(file.string(), largest_text), file.string());
+      json::object solution = object_in(read_text_file(file.string(), largest_data_set_text), file.string());
       const std::string of = text_of(solution, "definition");
-      if (!of.empty() && of != made.name) continue;
+      if (!of.empty() && of != made.name) {
+        throw error(error_code::input,
+                    fmt::format("it names the Definition '{}', not '{}'; correct its key 'definition'", of,
+                                made.name));
+      }
       std::string name = file_name_of(text_of(solution, "name"));
       while (!names.insert(name).second) name += "_";
+      if (older) renew_solution(definition, solution);
       const auto files = solution_program(definition, solution);
       const fs::path place = folder / "solutions" / name;
       if (files.size() == 1) write_file(place.string() + ".py", files.front().text);
@@ -184,32 +173,48 @@ void import_solutions(const data_set_entry& entry, const json::object& definitio
   }
 }
 
+std::string no_workloads(const fs::path& file, const std::string& definition) {
+  return fmt::format("{}: no line is a workload of the Definition '{}'; the key 'definition' names it",
+                     file.string(), definition);
+}
+
 suite_import_task import_entry(const data_set_entry& entry, const std::string& output,
                                std::set<std::string>& taken) {
   suite_import_task made{.name = entry.definition.stem().string(), .folder = {}, .category = {}, .notes = {}};
   try {
-    json::object definition =
-        object_in(read_text_file(entry.definition.string(), largest_text), entry.definition.string());
+    json::object definition = object_in(read_text_file(entry.definition.string(), largest_data_set_text),
+                                        entry.definition.string());
     made.name = text_of(definition, "name");
-    made.category = text_of(definition, "op_type");
     drop_nulls(definition);
     if (made.name.empty()) throw error(error_code::input, "the Definition has no name");
+    if (text_of(definition, "schema_version") == "sol_execbench.definition.v1")
+      definition.erase("schema_version");
+    const bool older = has_older_form(definition);
+    if (older) renew_definition(definition);
+    made.category = text_of(definition, "op_type");
     replace_computed_axes(definition);
+    keep_gradients(definition);
     const auto file = std::find_if(entry.workloads.begin(), entry.workloads.end(), [](const fs::path& p) {
       std::error_code unreadable;
       return fs::is_regular_file(p, unreadable);
     });
-    if (file == entry.workloads.end())
-      throw error(error_code::input, "there are no workloads for this Definition");
+    if (file == entry.workloads.end()) {
+      throw error(error_code::input, "there are no workloads for this Definition",
+                  {.file = entry.definition.string(), .key = {}},
+                  "write them into " + entry.workloads.front().string() + ", one in a line");
+    }
+    auto workloads = workloads_in(*file, made.name);
+    if (older) renew_scalars(definition, workloads);
     const fs::path folder = fresh_task_folder(output, free_name(made.name, taken));
     const settings_node decoded = parse_json(json::serialize(definition), "task.json");
     std::map<std::string, std::string> copied;
     std::map<std::string, std::size_t> refusals;
     std::string lines;
     std::vector<json::object> kept;
-    for (auto& workload : workloads_in(*file, made.name)) {
+    for (auto& workload : workloads) {
       std::optional<std::string> why;
       try {
+        renew_workload(workload);
         take_contents(workload, entry.root, folder, copied);
         why = refusal(decoded, made.name, workload, folder);
       } catch (const error& wrong) {
@@ -226,20 +231,26 @@ suite_import_task import_entry(const data_set_entry& entry, const std::string& o
     for (const auto& [why, count] : refusals)
       made.notes.push_back(fmt::format("{} not imported: {}", format::counted(count, "workload"), why));
     made.workloads = kept.size();
-    std::error_code ignored;
     if (kept.empty()) {
+      std::error_code ignored;
       fs::remove_all(folder, ignored);
-      if (refusals.empty()) made.notes.emplace_back("its file of workloads is empty");
-      return made;
+      if (refusals.empty()) made.notes.push_back(no_workloads(*file, made.name));
+    } else {
+      note_tolerances(kept, made);
+      write_file(folder / "task.json", json::serialize(definition) + '\n');
+      write_file(folder / "task.jsonl", lines);
+      import_solutions(entry, definition, older, folder, made);
+      made.folder = folder.string();
     }
-    note_tolerances(kept, made);
-    write_file(folder / "task.json", json::serialize(definition) + '\n');
-    write_file(folder / "task.jsonl", lines);
-    import_solutions(entry, definition, folder, made);
-    made.folder = folder.string();
   } catch (const error& wrong) {
     if (wrong.code() != error_code::input) throw;
     made.notes.emplace_back(wrong.what());
+  }
+  if (made.folder.empty() && !entry.solutions.empty()) {
+    std::vector<std::string> names;
+    for (const auto& file : entry.solutions) names.push_back(file.filename().string());
+    made.notes.push_back(fmt::format("{} not imported, because the Definition is not: {}",
+                                     format::counted(names.size(), "solution"), fmt::join(names, ", ")));
   }
   return made;
 }
@@ -298,56 +309,14 @@ suite_import import_entries(const std::string& suite, const std::vector<data_set
   return report;
 }
 
-/// Solutions by the Definition that they name; those that cannot be read are given to every Definition of
-/// their folder's name.
-std::map<std::string, std::vector<fs::path>> solutions_by_definition(const fs::path& folder) {
-  std::map<std::string, std::vector<fs::path>> found;
-  for (const auto& file : files_below(folder, ".json")) {
-    std::string of = file.parent_path().filename().string();
-    try {
-      of = text_of(object_in(read_text_file(file.string(), largest_text), file.string()), "definition");
-    } catch (const error&) {
-      // whoever imports it says what is wrong
-    }
-    found[of].push_back(file);
-  }
-  return found;
-}
-
 }  // namespace
 
 suite_import import_flashinfer(const std::string& path, const std::string& output,
                                const data_set_options& how) {
-  std::error_code unreadable;
-  std::vector<data_set_entry> entries;
-  const bool single = fs::is_regular_file(path, unreadable);
-  // A Definition alone is in definitions/[OP_TYPE/] of its data set.
-  fs::path root = path;
-  if (single) {
-    root = fs::absolute(path).parent_path();
-    while (root.has_relative_path() && root.filename() != "definitions") root = root.parent_path();
-    root = root.filename() == "definitions" ? root.parent_path() : fs::absolute(path).parent_path();
-  }
-  const auto definitions = single ? std::vector<fs::path>{path} : files_below(root / "definitions", ".json");
-  if (definitions.empty()) {
-    throw error(error_code::input, "this folder contains no definitions", {.file = path, .key = {}},
-                "give the root of a FlashInfer-Bench data set, which has the folder definitions");
-  }
-  const auto solutions = solutions_by_definition(root / "solutions");
-  for (const auto& file : definitions) {
-    const fs::path below = fs::absolute(file).lexically_relative(fs::absolute(root) / "definitions");
-    fs::path beside = below;
-    beside.replace_extension(".jsonl");
-    fs::path next_to = file;
-    next_to.replace_extension(".jsonl");
-    const auto own = solutions.find(file.stem().string());
-    entries.push_back(
-        {.root = root,
-         .definition = file,
-         .workloads = {root / "workloads" / beside, root / "workloads" / beside.filename(), next_to},
-         .solutions = own == solutions.end() ? std::vector<fs::path>() : own->second});
-  }
-  return import_entries("flashinfer", entries, output, how);
+  const data_set_layout set = flashinfer_layout(path);
+  suite_import report = import_entries("flashinfer", set.entries, output, how);
+  report.notes = set.left_over;
+  return report;
 }
 
 suite_import import_sol(const std::string& path, const std::string& output, const data_set_options& how) {

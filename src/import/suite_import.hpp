@@ -32,6 +32,8 @@ struct suite_import {
   std::string suite_file;  ///< for `kevo bench`; empty if no task was imported
   std::vector<suite_import_task> tasks;
   std::string untested{};  ///< why no tolerance was tested, where it is one reason for all tasks
+  /// Files of the suite that belong to no task, and why: one sentence each. Untrusted text.
+  std::vector<std::string> notes{};
   std::size_t imported() const;
   std::size_t drafts() const;
 };

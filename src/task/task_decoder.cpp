@@ -54,6 +54,10 @@ class decoder {
     task_.file = reader_.place().file;
     task_.name = reader_.text("name", {.doc = "name of the task"});
     if (task_.name.empty()) reader_.fail("name", "a task needs a name", "write name: NAME");
+    if (pointers_ && reader_.has("type") && !reader_.has("op_type")) {
+      reader_.fail("type", "this Definition has FlashInfer-Bench's older form; today the key is 'op_type'",
+                   "kevo import flashinfer DATA_SET -o FOLDER writes it as a task");
+    }
     task_.op_type = reader_.text("op_type", {.def = "", .doc = "kind of operation, for example gemm"});
     task_.description =
         reader_.text("description", {.def = "", .doc = "description, shown to people and to operators"});

@@ -63,6 +63,10 @@ const std::vector<checked_problem>& problems() {
        "", problem_workload(40, 300, "random")},
       {"missing_module", R"(import no_such_module\n\ndef run(A):\n    return A\n)", "",
        problem_workload(4, 8, "random")},
+      // It computes with gradients, and kevo calls references without.
+      {"gradients",
+       R"(def run(A):\n    x = A.clone().requires_grad_()\n    torch.tanh(x).sum().backward()\n    return x.grad\n)",
+       "", problem_workload(20, 30, "random")},
       {"made",
        R"(def make(axes_and_scalars, device):\n    shape = axes_and_scalars['M'], axes_and_scalars['N']\n    return {'A': torch.softmax(torch.randn(shape, device=device), -1)}\n\ndef run(A):\n    return torch.cumsum(A, dim=1)\n)",
        R"("custom_inputs_entrypoint": "make", )", problem_workload(30, 20, "custom")},
@@ -131,6 +135,9 @@ TEST_CASE("tolerances of a data set are tested with wrong outputs, narrowed wher
   CHECK_FALSE(missing.checked);
   CHECK_MESSAGE(missing.untested.find("no_such_module") != std::string::npos, missing.untested);
   CHECK(loaded("missing_module").workloads.size() == 1);  // written all the same
+
+  const auto& gradients = named("gradients");
+  CHECK_MESSAGE(gradients.checked, gradients.untested);
 
   const auto& made = named("made");
   REQUIRE_MESSAGE(made.checked, made.untested);

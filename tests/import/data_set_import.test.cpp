@@ -210,10 +210,14 @@ TEST_CASE("sol: problems in folders, nulls, tolerances per workload and lists of
   shell::write_file(folder / "data/L1/row_scale/solution_parts.json",
                     solution("parts", R"({"languages": ["triton"], "entry_point": "k.py::run"})",
                              R"([{"path": "k.py", "content": "x"}, {"path": "l.py", "content": "y"}])"));
+  shell::write_file(folder / "data/L1/row_scale/solution_other.json",
+                    R"({"name": "other", "definition": "column_scale"})");
   const auto report = imported_sol((folder / "data").string(), (folder / "tasks").string());
   REQUIRE(report.imported() == 1);
   const auto& made = report.tasks.front();
   CHECK(made.workloads == 2);
+  CHECK(says(made.notes,
+             "solution solution_other.json: it names the Definition 'column_scale', not 'row_scale'"));
   CHECK(says(made.notes, "1 workloads accept a share"));
   CHECK(made.solutions == 2);
   CHECK(shell::read_file(folder / "tasks/row_scale/solutions/parts/main.py")
@@ -250,6 +254,62 @@ TEST_CASE("sol: a function of the reference makes inputs, and is told the comput
   shell::write_file(folder / "data/definition.json", text);
   const auto without = imported_sol((folder / "data").string(), (folder / "tasks").string());
   CHECK(without.imported() == 0);
+}
+
+TEST_CASE("sol: typed checks become tolerances of outputs, and explicit generators those of kevo") {
+  const shell::scratch folder;
+  shell::write_file(folder / "data/definition.json",
+                    R"({"schema_version": "sol_execbench.definition.v1", "name": "typed", "op_type": "loss",
+ "axes": {"B": {"type": "var"}, "C": {"type": "var"}},
+ "inputs": {"x": {"shape": ["B", "C"], "dtype": "float32"}, "w": {"shape": ["1", "C"], "dtype": "float32"},
+            "label": {"shape": ["B"], "dtype": "int64"}},
+ "outputs": {"loss": {"shape": ["B"], "dtype": "float32"}, "best": {"shape": ["B"], "dtype": "int64"}},
+ "reference": "import torch\n\ndef run(x, w, label):\n    return (x * w).sum(1), label\n"})");
+  const auto line = [](const std::string& uuid, const std::string& label, const std::string& check) {
+    return R"({"schema_version": "sol_execbench.workload.v2", "uuid": ")" + uuid +
+           R"(", "axes": {"B": 3, "C": 5}, "inputs": {"x": {"type": "generated", "generator": {"type": "normal",
+ "mean": 1.5, "std": 0.25}}, "w": {"type": "generated", "generator": {"type": "uniform", "low": 0.0, "high": 2.0}},
+ "label": )" +
+           label + R"(}, "checks": [{"type": "numeric", "mode": "elementwise", "output": "loss",
+ "max_atol": 0.125, "max_error_cap": null, "denominator_epsilon": 1e-12, "required_matched_ratio": 1.0}, )" +
+           check + "]}";
+  };
+  const std::string labels =
+      R"({"type": "generated", "generator": {"type": "integer", "low": 0, "high": "C"}})";
+  std::string all;
+  for (const auto& one :
+       {line("good", labels, R"({"type": "exact", "output": "best"})"),
+        line("distance", labels, R"({"type": "code_distance", "mode": "value", "output": "best"})"),
+        line("norm", labels, R"({"type": "numeric", "mode": "normalized_max", "output": "best"})"),
+        line("joint", labels, R"({"type": "topk_routing", "ids_output": "best", "weights_output": "loss"})"),
+        line("twice", labels, R"({"type": "exact", "output": "loss"})"),
+        line("constant", R"({"type": "generated", "generator": {"type": "constant", "value": 1}})",
+             R"({"type": "exact", "output": "best"})")}) {
+    std::string in_one_line = one;
+    std::replace(in_one_line.begin(), in_one_line.end(), '\n', ' ');
+    all += in_one_line + '\n';
+  }
+  shell::write_file(folder / "data/workload.jsonl", all);
+  const auto report = imported_sol((folder / "data").string(), (folder / "tasks").string());
+  REQUIRE(report.tasks.size() == 1);
+  const auto& notes = report.tasks.front().notes;
+  CHECK(says(notes, "the output 'best' is compared by 'code_distance'"));
+  CHECK(says(notes, "the output 'best' is compared by 'normalized_max'"));
+  CHECK(says(notes, "a check of the type 'topk_routing' concerns several outputs"));
+  CHECK(says(notes, "the output 'loss' has two checks"));
+  CHECK(says(notes, "the input 'label' is drawn by the generator 'constant'"));
+  REQUIRE(report.imported() == 1);
+  const task t = load_task((folder / "tasks/typed/task.json").string());
+  REQUIRE(t.workloads.size() == 1);
+  const auto& w = t.workloads.front();
+  CHECK(tolerance_for(t, w, "loss").max_atol == 0.125);
+  CHECK(tolerance_for(t, w, "loss").max_rtol == 0.01);
+  CHECK(tolerance_for(t, w, "best").rule == "exact");
+  CHECK(w.generate.at("x").a == 1.5);
+  CHECK(w.generate.at("x").b == 0.25);
+  CHECK(w.generate.at("w").kind == "uniform");
+  CHECK(w.generate.at("label").kind == "integers");
+  CHECK(resolved(w.generate.at("label"), axis_values(t, w)).b == 4);  // theirs is without the upper bound
 }
 
 TEST_CASE("a workload is reduced for a test, but for contents from files and constraints") {

@@ -76,15 +76,8 @@ void write_solution(const shell::scratch& folder, const std::string& name, const
                                                  {"sources", list}}));
 }
 
-/// What the import made of the solutions of a data set, by their names; a suite and PyTorch judge them.
-std::map<std::string, kevo::evaluation> judged(const shell::scratch& folder) {
-  shell::write_file(folder / "set/definitions/scaled_rows.json", definition);
-  shell::write_file(folder / "set/workloads/scaled_rows.jsonl", workloads);
-  shell::write_file(folder / "set/blob/bias.safetensors", stored_bias());
-  const auto report =
-      kevo::import_flashinfer((folder / "set").string(), (folder / "tasks").string(), {.check = false});
-  REQUIRE(report.imported() == 1);
-  REQUIRE(report.tasks.front().workloads == 2);
+/// What the import made of the solutions of its only task, by their names; a suite and PyTorch judge them.
+std::map<std::string, kevo::evaluation> judged_in(const kevo::suite_import& report) {
   for (const auto& note : report.tasks.front().notes) MESSAGE(note);
   const auto suite = kevo::load_suite(report.suite_file);
   auto settings = torch_corpus::quick_settings();
@@ -105,6 +98,18 @@ std::map<std::string, kevo::evaluation> judged(const shell::scratch& folder) {
     kevo_test::skip(missing.message());
   }
   return all;
+}
+
+/// The same for the data set of this file with the solutions that are in the folder.
+std::map<std::string, kevo::evaluation> judged(const shell::scratch& folder) {
+  shell::write_file(folder / "set/definitions/scaled_rows.json", definition);
+  shell::write_file(folder / "set/workloads/scaled_rows.jsonl", workloads);
+  shell::write_file(folder / "set/blob/bias.safetensors", stored_bias());
+  const auto report =
+      kevo::import_flashinfer((folder / "set").string(), (folder / "tasks").string(), {.check = false});
+  REQUIRE(report.imported() == 1);
+  REQUIRE(report.tasks.front().workloads == 2);
+  return judged_in(report);
 }
 
 void check_valid(const std::map<std::string, kevo::evaluation>& all, const std::string& name) {
@@ -248,6 +253,45 @@ TEST_CASE(
     check_valid(all, name);
   check_incorrect(all, "triton_wrong");
   check_incorrect(all, "python_wrong");
+}
+
+TEST_CASE("references and solutions of FlashInfer-Bench's older form are called by name and judged") {
+  const shell::scratch folder;
+  shell::write_file(
+      folder / "set/definitions/rows/rows.json",
+      R"({"name": "rows", "type": "rows", "axes": {"M": {"type": "var"}, "N": {"type": "const", "value": 8}},
+ "inputs": {"A": {"shape": ["M", "N"], "dtype": "float32"}, "s": {"shape": [], "dtype": "float32"}},
+ "outputs": {"B": {"shape": ["M", "N"], "dtype": "float32"}, "total": {"shape": ["M"], "dtype": "float32"}},
+ "reference": "import torch\n\ndef run(s, A):\n    return {\"total\": A.sum(1), \"B\": A * s}"})");
+  shell::write_file(
+      folder / "set/traces/workloads/rows/rows.workload.jsonl",
+      R"({"definition": "rows", "solution": "", "workload": {"uuid": "one", "axes": {"M": 37}, "inputs": {"A": {"type": "random"}, "s": {"type": "random"}}}, "evaluation": {}})"
+      "\n");
+  const auto put = [&](const std::string& name, const std::string& spec, const sources& files) {
+    json::array list;
+    for (const auto& one : files) list.push_back(json::object{{"path", one.path}, {"content", one.text}});
+    shell::write_file(folder / ("set/solutions/rows/rows/" + name + ".json"),
+                      R"({"name": ")" + name + R"(", "definition": "rows", "author": "me", "spec": {)" +
+                          spec + R"(}, "sources": )" + json::serialize(list) + "}");
+  };
+  const std::string right = "    return {\"total\": A.sum(1), \"B\": A * s}\n";
+  put("named", R"("language": "Python", "entry_point": "main.py::run", "build_commands": [])",
+      {{"main.py", "def run(s, A):\n" + right}});
+  put("bare", R"("language": "Python", "entry_point": "go")", {{"k.py", "def go(s, A):\n" + right}});
+  put("tuples", R"("language": "Python", "entry_point": "go")",
+      {{"k.py", "def go(A, s):\n    return A * s, A.sum(1)\n"}});
+  put("parts", R"("language": "Python", "entry_point": "k.py::go")",
+      {{"k.py", "from helper import total\n\n\ndef go(s, A):\n    return {'total': total(A), 'B': A * s}\n"},
+       {"helper.py", "def total(A):\n    return A.sum(1)\n"}});
+  put("exchanged", R"("language": "Python", "entry_point": "main.py::run")",
+      {{"main.py", "def run(s, A):\n    return {'B': A.sum(1), 'total': A * s}\n"}});
+  const auto report =
+      kevo::import_flashinfer((folder / "set").string(), (folder / "tasks").string(), {.check = false});
+  REQUIRE(report.imported() == 1);
+  const auto all = judged_in(report);
+  if (all.empty()) return;
+  for (const char* name : {"named", "bare", "tuples", "parts"}) check_valid(all, name);
+  CHECK(!all.at("exchanged").valid());
 }
 
 // The builder itself, where there is neither PyTorch nor the package: it says what is missing. And the names
