@@ -41,7 +41,7 @@ TEST_CASE("a folder of KernelBench becomes tasks that load") {
   const auto all =
       imported({.from = KEVO_SOURCE_DIR "/tests/import/kernelbench", .to = folder.string(), .seconds = 30});
   if (!all) return;
-  REQUIRE(all->size() == 9);
+  REQUIRE(all->size() == 10);
 
   const auto& matmul = named(*all, "level1_1_matmul");
   REQUIRE_MESSAGE(matmul.problem.empty(), matmul.problem);
@@ -106,6 +106,18 @@ TEST_CASE("a folder of KernelBench becomes tasks that load") {
   CHECK(few_rows.checked);
   CHECK_MESSAGE(few_rows.tested_with.find("n0 = 2048:") == 0, few_rows.tested_with);
   CHECK(few_rows.untested.empty());
+
+  // Hidden workloads have other numbers of rows, and not much more elements.
+  const auto& long_row = named(*all, "level1_10_longrow");
+  REQUIRE_MESSAGE(long_row.problem.empty(), long_row.problem);
+  CHECK(long_row.varies.size() == 2);
+  const auto rows = kevo::load_task(long_row.file);
+  REQUIRE(rows.workloads.size() > 2);
+  const auto elements = [](const kevo::workload& w) { return w.axes.at("n0") * w.axes.at("n1"); };
+  for (const auto& w : rows.workloads) {
+    CHECK(2 * elements(w) <= 3 * elements(rows.workloads.front()));
+    CHECK((!w.hidden || w.axes.at("n0") > 1));
+  }
 
   // No tolerance tells right from wrong here: it stays as it is, and the import names what it accepts.
   const auto& rounding = named(*all, "level1_9_rounding_alone");

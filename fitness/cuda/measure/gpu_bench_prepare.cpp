@@ -20,6 +20,21 @@
 #include "fitness/torch/compiled_baseline.hpp"
 
 namespace kevo::cuda {
+namespace {
+
+// Whether a call of a hidden workload reads and writes 1 GiB more than one of any that is timed.
+bool keeps_much_of_hidden_sizes(const task& t) {
+  constexpr std::uint64_t much = 1ULL << 30U;
+  std::uint64_t hidden = 0;
+  std::uint64_t timed = 0;
+  for (const auto& w : t.workloads) {
+    auto& largest = w.hidden ? hidden : timed;
+    largest = std::max(largest, call_bytes(t, w));
+  }
+  return hidden > timed + much;
+}
+
+}  // namespace
 
 /// Those of the other devices, or new ones.
 void gpu_bench::find_compilers() {
@@ -214,8 +229,9 @@ void gpu_bench::add_baseline(const kevo::baseline& b, const built_program& progr
         {}};
     check_baseline(next);
     // torch.compile makes code for sizes that vary once a process has seen several, and tunes it for these.
-    // The sizes that are timed are those of a new process, without the hidden ones.
-    if (torch::is_compiled(b.link)) next.program->restart();
+    // The sizes that are timed are those of a new process, without the hidden ones. PyTorch keeps the memory
+    // of the largest size, which candidates may need.
+    if (torch::is_compiled(b.link) || (python_ && keeps_much_of_hidden_sizes(*task_))) next.program->restart();
     baseline_workers_.push_back(std::move(workers));
     baselines_.push_back(std::move(next));
   } catch (const error& failure) {
