@@ -22,6 +22,11 @@ MISSING = re.compile(rb"has no member|is undefined|not been declared|not declare
                      rb"not a template|no such file|cannot open source|no instance of|no matching function|not a class or namespace|"
                      rb"must be a namespace|expected a|expected ';'|expected initializer|expected constructor|not a type|no suitable")
 
+# The same where it says the name, of an identifier of C++.
+NAMED = re.compile("|".join((r"[‘'](\w+)[’'] was not declared in this scope", r"[‘'](\w+)[’'] has not been declared", r"has no member named [‘'](\w+)[’']",
+                             r"[‘'](\w+)[’'] does not name a type", r'identifier "(\w+)" is undefined', r'has no member "(\w+)"',
+                             r"[‘'](\w+)[’'] is not a member of")))
+
 HOST_OPTIONS = re.compile(
     r"-O[0-3s]?|-Ofast|-g|-w|-fPIC|-fopenmp|-ffast-math|-funroll-loops|-fno-math-errno|-fno-trapping-math|-fassociative-math|"
     r"-freciprocal-math|-ffinite-math-only|-fno-signed-zeros|-ffp-contract=(fast|off|on)|-f(no-)?strict-aliasing|-fomit-frame-pointer|-ftree-vectorize|"
@@ -205,6 +210,19 @@ def binding_of(functions, binding):
     return "\nPYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {\n" + "\n".join(lines) + "\n}\n"
 
 
+# The names that a compiler misses; None where it misses something else, too, for which other headers may help.
+def missing_names(said):
+    names = set()
+    for line in said.decode(errors="replace").splitlines():
+        if "error" not in line or not MISSING.search(line.encode()):
+            continue
+        found = NAMED.search(line)
+        if found is None:
+            return None
+        names.add(next(name for name in found.groups() if name))
+    return names
+
+
 # Runs commands beside each other, each in a process group of its own that goes when it is late or when nobody waits for it any more.
 def run_all(commands, until, wanted):
     begun = []
@@ -242,6 +260,7 @@ class extension_builder:
         self.ffi = os.path.dirname(self.torch) + "/tvm_ffi"
         self.driver = [one for one in libraries.split(":") if one]
         self.nvcc, self.architecture = nvcc, architecture
+        self.names = None  # what PyTorch's own headers bring, once that was needed
         self.python = sysconfig.get_paths(scheme="posix_prefix")["include"]
         self.toolkit = os.path.dirname(os.path.dirname(nvcc)) if nvcc != "none" else ""
         self.nvidia = sorted(glob.glob(os.path.dirname(self.torch) + "/nvidia/*/include"))
@@ -310,7 +329,9 @@ class extension_builder:
         done = compile_units(units, narrow)
         again = [unit for unit, (code, said) in done.items() if narrow and code != 0 and MISSING.search(said)]
         if again and all(unit in again or done[unit][0] == 0 for unit in units):
-            done.update(compile_units(again, False))
+            missing = [missing_names(done[unit][1]) for unit in again]
+            if None in missing or self.knows_any(set().union(*missing), folder, until, wanted):
+                done.update(compile_units(again, False))
         failed = [said for code, said in done.values() if code != 0]
         if failed:
             raise Unfit(self.readable(b"\n".join(failed), folder))
@@ -319,6 +340,22 @@ class extension_builder:
             raise Unfit(self.readable(said, folder))
         with open(folder + "/made.so", "rb") as file:
             return file.read()
+
+    # Whether one of these names occurs in what PyTorch's own headers bring. That is found out once, in two seconds; compiling with them takes
+    # four times as long for every extension.
+    def knows_any(self, names, folder, until, wanted):
+        if self.names is None:
+            with open(folder + "/all.cpp", "w", encoding="utf-8") as file:
+                file.write(f"#include <{WIDE_HEADERS[0]}>\n")
+            command = ["g++", "-E", "-dD", "-std=c++17", "-DTORCH_API_INCLUDE_EXTENSION_H", "-DTORCH_EXTENSION_NAME=all",
+                       *self.includes("torch", self.nvcc != "none"), folder + "/all.cpp", "-o", folder + "/all.i"]
+            [(code, _)] = run_all([(command, folder + "/all.log")], until, wanted)
+            if code != 0:
+                return True
+            with open(folder + "/all.i", encoding="utf-8", errors="replace") as file:
+                self.names = frozenset(re.findall(r"[A-Za-z_]\w*", file.read()))
+            os.remove(folder + "/all.i")
+        return not names.isdisjoint(self.names)
 
     def write(self, folder, asked):
         given = asked["units"]

@@ -3,6 +3,7 @@
 // Extensions of several files, and what of PyTorch's headers they are compiled with.
 #include <string>
 
+#include "tests/support/has_pytorch.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/torch/corpus.hpp"
 
@@ -157,4 +158,33 @@ TEST_CASE(
                     "True False True True False True True True False True True\n"
                     "True True False True True False True True True False False\n",
                 got.out, got.err);
+}
+
+// Compiling again with all of PyTorch's headers takes several times as long, and helps only where they have
+// what is missing.
+TEST_CASE("a name that no header of PyTorch has is no reason to compile again") {
+  if (!kevo_test::has_pytorch()) return;
+  const shell::scratch folder;
+  const auto tools = kevo::torch::find_torch({}, false);
+  shell::write_file(
+      folder / "ask.py",
+      "import sys\nsys.path.insert(0, '" KEVO_SOURCE_DIR
+      "/fitness/torch')\n"
+      "from kevo_torch_build import extension_builder, missing_names\n"
+      "folder, packages = sys.argv[1:]\n"
+      "def say(*lines):\n"
+      "    names = missing_names('\\n'.join(lines).encode())\n"
+      "    print('other' if names is None else ' '.join(sorted(names)) or 'nothing')\n"
+      "say('k.cpp:3:9: error: \u2018clip_all\u2019 was not declared in this scope', 'note: declared here')\n"
+      "say('k.cu(9): error: identifier \"rows_of\" is undefined', "
+      "'k.cu(12): error: class \"at::Tensor\" has no member \"relu7\"')\n"
+      "say('k.cpp:3: error: \u2018nn\u2019 is not a member of \u2018torch\u2019', 'k.cpp:4: error: expected "
+      "a type')\n"
+      "say('k.cpp:3: error: invalid conversion from \u2018int\u2019')\n"
+      "builder = extension_builder(packages, '', 'none', '90')\n"
+      "for name in ('clip_all_of_nobody', 'Linear', 'iota'):\n"
+      "    print(builder.knows_any({name}, folder, 1e9, lambda: True))\n");
+  const auto got =
+      shell::run({tools.python, "-I", "-B", (folder / "ask.py").string(), folder.string(), tools.packages});
+  CHECK_MESSAGE(got.out == "clip_all\nrelu7 rows_of\nother\nnothing\nFalse\nTrue\nTrue\n", got.out, got.err);
 }

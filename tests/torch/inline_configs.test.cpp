@@ -163,7 +163,8 @@ TEST_CASE(
   const shell::scratch folder;
   const auto ended =
       shell::run(shell::kevo({"run", KEVO_SOURCE_DIR "/configs/llm_torch_cpp.yaml", "--replay-models",
-                              "--json", "--set", "run.output=run", "--set", "fitness.sandbox=best"}),
+                              "--json", "--set", "run.output=run", "--set", "fitness.sandbox=best", "--set",
+                              "fitness.timing={short: 0.1, full: 0.2, sustained: 0.05}"}),
                  folder.string());
   REQUIRE_MESSAGE(ended.code == 0, ended.out << ended.err);
   const json::object all = json::parse(ended.out).as_object();
