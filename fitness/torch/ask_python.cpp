@@ -10,8 +10,8 @@
 
 namespace kevo::torch {
 
-std::string ask_python(python_server& server, const program& source, std::string_view script,
-                       double seconds, const boost::json::object& init) {
+std::string ask_python(python_server& server, const program& source, std::string_view script, double seconds,
+                       const boost::json::object& init) {
   namespace json = boost::json;
   const sealed_memory answer;
   worker_settings worker;

@@ -20,7 +20,7 @@ struct kernelbench_import {
                       ///< accepts mutants
   std::string device = "cpu";  ///< where the controls run: "cpu" or "cuda"; extents are found out on the CPU
   double seconds = 60;         ///< of a processor, for finding out which extents of a file may vary
-  int jobs = 0;        ///< number of files at the same time; 0: as many as processors and memory allow
+  int jobs = 0;  ///< number of files at the same time; 0: as many as processors and memory allow
   /// Where the configurations of models are that files ask of transformers by name (see model_configs.hpp);
   /// empty: Hugging Face's own cache.
   std::string models = {};

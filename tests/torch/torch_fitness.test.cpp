@@ -114,10 +114,10 @@ TEST_CASE("a reference that reads the bits of its input computes in its own type
     auto text = head + body;
     return text.replace(text.find("NAME"), 4, name);
   };
-  const std::string bits =
-      "        return (0x5f3759df - (x.view(torch.int32) >> 1)).view(torch.float32)\n";
-  const auto all = judged(task_of(named("Model", bits)),
-                          {named("ModelNew", bits), named("ModelNew", "        return torch.rsqrt(x) * 1.1\n")});
+  const std::string bits = "        return (0x5f3759df - (x.view(torch.int32) >> 1)).view(torch.float32)\n";
+  const auto all =
+      judged(task_of(named("Model", bits)),
+             {named("ModelNew", bits), named("ModelNew", "        return torch.rsqrt(x) * 1.1\n")});
   if (!all) return;
   CHECK_MESSAGE((*all)[0].valid(), said((*all)[0]));
   CHECK((*all)[0].context.at("reference").find("it reads the bits of its elements") != std::string::npos);
@@ -129,7 +129,8 @@ TEST_CASE("a reference that fails in its own type, too, is an error of the task"
   const std::string failing =
       "class Model(nn.Module):\n    def forward(self, x):\n"
       "        raise RuntimeError('no ' + str(x.dtype))\n";
-  const std::vector<std::string> any = {"class ModelNew(nn.Module):\n    def forward(self, x):\n        return x\n"};
+  const std::vector<std::string> any = {
+      "class ModelNew(nn.Module):\n    def forward(self, x):\n        return x\n"};
   try {
     static_cast<void>(judged(task_of(failing), any));
   } catch (const kevo::error& failure) {

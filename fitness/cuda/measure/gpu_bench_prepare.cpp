@@ -231,7 +231,8 @@ void gpu_bench::add_baseline(const kevo::baseline& b, const built_program& progr
     // torch.compile makes code for sizes that vary once a process has seen several, and tunes it for these.
     // The sizes that are timed are those of a new process, without the hidden ones. PyTorch keeps the memory
     // of the largest size, which candidates may need.
-    if (torch::is_compiled(b.link) || (python_ && keeps_much_of_hidden_sizes(*task_))) next.program->restart();
+    if (torch::is_compiled(b.link) || (python_ && keeps_much_of_hidden_sizes(*task_)))
+      next.program->restart();
     baseline_workers_.push_back(std::move(workers));
     baselines_.push_back(std::move(next));
   } catch (const error& failure) {
