@@ -306,7 +306,11 @@ def wide_reference(torch, model, job, note):
     in_place = all(one.dtype == torch.float32 for one in held if one.is_floating_point())
 
     def widened(model):
-        return (model if in_place else copy.deepcopy(model)).double() if is_module else model
+        if not is_module:
+            return model
+        wide = (model if in_place else copy.deepcopy(model)).double()
+        torch.cuda.empty_cache()  # of the narrow parameters; does nothing without a device
+        return wide
 
     def cast(values, floating):
         return [value.to(floating) if torch.is_tensor(value) and value.is_floating_point() else value for value in values]
@@ -342,6 +346,9 @@ def wide_reference(torch, model, job, note):
         try:
             return in_double(*values)
         except Exception as error:
+            # A candidate might take the memory of the host, so that what is expected of it is less precise.
+            if isinstance(error, MemoryError) or "DefaultCPUAllocator" in str(error):
+                raise
             full = isinstance(error, torch.OutOfMemoryError)
             reason = ("has no room to compute" if full else "does not compute") + " in float64: " + str(error)[:200]
         # Behind the handler, whose exception keeps the tensors of the call in memory.

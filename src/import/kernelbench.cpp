@@ -278,8 +278,10 @@ class importer {
       last_was_tried_ = tried;
       result.problem = importing::explained_failure(failure.message());
       if (result.problem.find("the task has no configuration of the model") != std::string::npos)
-        result.problem +=
-            fmt::format(" ; the file config.json of that model was looked for in '{}'", model_folder());
+        result.problem += fmt::format(
+            "; its config.json was looked for in '{}': fetch it (`hf download MODEL config.json`), or name "
+            "the folder that has it (--models)",
+            model_folder());
       result.file.clear();
     }
     return result;

@@ -85,7 +85,10 @@ void gpu_bench::make_contents(const std::vector<device_workload>& workloads, con
   const double seconds = host_seconds / static_cast<double>(std::max<std::ptrdiff_t>(
                                             std::count_if(order.begin(), order.end(), on_host), 1));
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return bytes[a] < bytes[b]; });
-  double room = settings_.pool_fraction * static_cast<double>(device_->facts().free_bytes);
+  // A baseline and a candidate have parameters on the device.
+  const double taken = python_ ? 2.0 * static_cast<double>(python_->parameter_bytes()) : 0;
+  double room =
+      settings_.pool_fraction * std::max(static_cast<double>(device_->facts().free_bytes) - taken, 0.0);
   for (std::size_t n = 0; n < count; ++n) {
     const auto i = order[n];
     const double share = room / static_cast<double>(count - n);

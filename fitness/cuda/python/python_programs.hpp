@@ -58,6 +58,9 @@ class python_programs {
   std::string version() { return warm_->trusted().facts().version; }
   const std::string& python() const { return warm_->tools().python; }
 
+  /// Memory of the parameters of the reference, which baselines and candidates have as well. [bytes]
+  std::uint64_t parameter_bytes() const { return parameters_ ? parameters_->bytes() : 0; }
+
  private:
   boost::json::object told_of(const program& source, python_role role) const;
 
