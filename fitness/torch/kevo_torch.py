@@ -15,9 +15,8 @@ import sys
 
 
 # A request: a byte ("m": of a program that may ask transformers for models) with descriptors, of which the second one is a file with the
-# job in JSON. This process does not read it: what is
-# left of it in its memory would be in the copies that later processes get. The process that was forked answers with one byte, so that
-# the controller learns its process id from the kernel.
+# job in JSON. This process does not read it: what is left of it in its memory would be in the copies that later processes get. The process
+# that was forked answers with one byte, so that the controller learns its process id from the kernel.
 def serve(helper_path, on_device, packages):
     sys.path[:0] = packages
     import warnings
