@@ -342,7 +342,7 @@ class extension_builder:
             return file.read()
 
     # Whether one of these names occurs in what PyTorch's own headers bring. That is found out once, in two seconds; compiling with them takes
-    # four times as long for every extension.
+    # several times as long, for every extension.
     def knows_any(self, names, folder, until, wanted):
         if self.names is None:
             with open(folder + "/all.cpp", "w", encoding="utf-8") as file:
