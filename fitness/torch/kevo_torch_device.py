@@ -17,7 +17,7 @@ class device_request(ctypes.Structure):
 
 LOAD, PREPARE, STEP = 1, 2, 5
 # As fitness/cuda/wire/worker_protocol.hpp numbers what a program of Python says of itself.
-RAISED, NOT_RIGHT, NOT_LOADED = -2, -3, -4
+RAISED, NOT_RIGHT, NOT_LOADED, NO_MEMORY = -2, -3, -4, -5
 
 
 def begin_on_device(library, job, descriptors):
@@ -61,6 +61,7 @@ def serve_device(torch, helper, job, names, ask):
     following, end, launched, drained = (helper.kevo_device_next, helper.kevo_device_end, helper.kevo_device_launched,
                                          helper.kevo_device_drained)
     trusted = job["memory"] == 0
+    lacks_memory = finding_lacks_of_memory(torch)
     answer = prepare = profile = None
     while True:
         request = following().contents
@@ -84,7 +85,7 @@ def serve_device(torch, helper, job, names, ask):
                 if profile:
                     profile(answer, remark)
             except BaseException as error:
-                end(NOT_LOADED, explain(error, names).encode(errors="replace")[:250])
+                end(NO_MEMORY if lacks_memory(error) else NOT_LOADED, explain(error, names).encode(errors="replace")[:250])
                 continue
             gc.collect()
             gc.freeze()
@@ -96,12 +97,34 @@ def serve_device(torch, helper, job, names, ask):
             try:
                 wrong = answer.call(request)
             except BaseException as error:
-                end(RAISED, explain(error, names).encode(errors="replace")[:250])
+                end(NO_MEMORY if lacks_memory(error) else RAISED, explain(error, names).encode(errors="replace")[:250])
                 continue
             launched()
             if drained() != 0:
                 continue
             end(NOT_RIGHT if wrong else 0, (wrong or "".join(remark)).encode(errors="replace")[:250])
+
+
+# Whether an exception says that the device had no memory, which may be the doing of others. Triton and libraries say so in words only, and
+# a program may have made another exception of it. What a program raises itself is no more than its word: kevo tries a known program then.
+def finding_lacks_of_memory(torch):
+    full = torch.OutOfMemoryError
+    words = ("out of memory", "_ALLOC_FAILED", "unable to find an engine")
+
+    def lacks_memory(error):
+        try:
+            for _ in range(8):
+                text = str(error)
+                if isinstance(error, full) or any(word in text for word in words):
+                    return True
+                error = error.__cause__ or error.__context__
+                if error is None:
+                    return False
+        except BaseException:
+            pass
+        return False
+
+    return lacks_memory
 
 
 # What share of the device's time a call spends in kernels of these names. The call is made once before, so that nothing is compiled while

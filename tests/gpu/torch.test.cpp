@@ -17,6 +17,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -318,6 +319,56 @@ TEST_CASE("a program has one queue to the device unless its text names streams")
     const auto got = judge(fitness, program, kevo::evaluation_stage::checked);
     CHECK_MESSAGE(got.valid(), program, got.feedback);
   }
+}
+
+// Another program takes the device's memory after the first evaluation.
+TEST_CASE("where nobody has room on a GPU, the machine is to blame and not the program") {
+  if (!all_is_there()) return;
+  kevo::torch_settings settings;
+  settings.device = "cuda";
+  settings.foreign = kevo::foreign_processes::note;
+  kevo::torch_fitness fitness(
+      std::make_shared<const kevo::task>(kevo::load_task((corpus / "softmax.yaml").string())), settings);
+  const auto text = shell::read_file(corpus / "honest/plain.py");
+  const auto before = judge(fitness, text);
+  REQUIRE_MESSAGE(before.valid(), before.feedback);
+  const shell::scratch folder;
+  const std::string script =
+      "import sys, torch\n"
+      "kept, size = [], 1 << 33\n"
+      "while size >= 1 << 20:\n"
+      "    try:\n"
+      "        kept.append(torch.empty(size, dtype=torch.uint8, device='cuda'))\n"
+      "    except torch.OutOfMemoryError:\n"
+      "        size //= 2\n"
+      "open(sys.argv[1], 'w').write('full')\n"
+      "sys.stdin.read()\n";
+  shell::write_file(folder / "fill.py", script);
+  const std::string ready = (folder / "ready").string();
+  const auto tools = kevo::torch::find_torch({}, true);
+  const std::string command = "PYTHONPATH='" + tools.packages + "' '" + tools.python + "' '" +
+                              (folder / "fill.py").string() + "' '" + ready + "' 2>&1";
+  std::FILE* filling = ::popen(command.c_str(), "w");
+  REQUIRE(filling != nullptr);
+  for (int i = 0; i < 600 && !fs::exists(ready); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  REQUIRE(fs::exists(ready));
+  // The processes of one try leave some memory to the next one, which may be enough.
+  try {
+    const auto got = judge(fitness, text);
+    std::printf("on a full device: %s %s\n", std::string(to_string(got.outcome)).c_str(),
+                got.feedback.c_str());
+    CHECK_MESSAGE(got.valid(), got.feedback);
+  } catch (const kevo::error& failure) {
+    std::printf("on a full device: %s\n", failure.message().c_str());
+    CHECK(failure.code() == kevo::error_code::environment);
+    CHECK_MESSAGE((failure.message().find("no room") != std::string::npos ||
+                   failure.message().find("OUT_OF_MEMORY") != std::string::npos),
+                  failure.message());
+  }
+  ::pclose(filling);
+  const auto after = judge(fitness, text);
+  CHECK_MESSAGE(after.valid(), after.feedback);
 }
 
 // Extensions are compiled once for a text, whichever process asks for it.

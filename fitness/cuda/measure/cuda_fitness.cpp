@@ -10,6 +10,7 @@
 
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cascade/result_cache.hpp"
+#include "fitness/cuda/measure/device_room.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
 #include "fitness/cuda/measure/own_kernels.hpp"
@@ -21,10 +22,12 @@ namespace {
 
 using cuda::evaluation_state;
 using cuda::gpu_bench;
+using cuda::left_no_room;
 using cuda::program_runner;
+using cuda::speaks_of_room;
 
 constexpr const char* protocol_name = "cuda 11";
-constexpr const char* python_protocol_name = "torch 7, cuda 11";
+constexpr const char* python_protocol_name = "torch 8, cuda 11";
 
 // Programs of PyTorch have a history of their own.
 const char* protocol_of(const task& t) {
@@ -59,6 +62,8 @@ void cuda_fitness::state::run_cascade(evaluation_state& p) {
   const gpu_bench::hold device(bench, p.request.stop, p.request.waiting);
   tell_wait(p.result, device.lock());
   const measuring_span measuring(p.request);
+  std::optional<gpu_bench::sparing> memory;
+  if (p.sparing) memory.emplace(bench);
   auto candidate = bench.run_candidate(p.built);
   const auto climb = [&] {
     if (!check_workloads(bench, p, candidate, false) || !same_bits(bench, p, candidate) ||
@@ -95,12 +100,18 @@ void cuda_fitness::state::run_cascade(evaluation_state& p) {
   };
   try {
     climb();
+  } catch (const error& failure) {
+    candidate.restart();
+    if (!speaks_of_room(failure)) throw;
+    const auto workload = bench.largest_visible();
+    fail(p, workload, bench.subject().workloads[workload], left_no_room(failure));
   } catch (...) {
     candidate.restart();
     throw;
   }
   candidate.restart();
   tell_suite_rule(p.result, p.by_suite);
+  if (p.no_room) bench.require_room(*p.no_room);
   if (p.machine) require_order(bench.canary(), "device");
   account(p, device);
 }
@@ -170,8 +181,9 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
     found->context.erase("waited");
     return *found;
   }
-  const auto attempt = [&] {
+  const auto attempt = [&](bool sparing) {
     evaluation_state p{request, state_->bench.blank(), {}};
+    p.sparing = sparing;
     p.result.protocol = protocol_of(state_->bench.subject());
     p.call_ns.assign(state_->bench.subject().workloads.size(), 0);
     p.resolution_ns.assign(state_->bench.subject().workloads.size(), 0);
@@ -188,11 +200,11 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
     }
     return p;
   };
-  std::optional<evaluation_state> p(attempt());
+  std::optional<evaluation_state> p(attempt(false));
   const bool settled = !p->again || request.second_try;
   if (p->again && request.second_try) {  // time and memory depend on the neighbours, too
     const evaluation_cost spent = p->result.cost;
-    p.emplace(attempt());
+    p.emplace(attempt(p->no_room.has_value()));
     p->result.cost.device_s += spent.device_s;
     p->result.cost.waited_s += spent.waited_s;
   }

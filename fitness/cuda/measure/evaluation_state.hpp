@@ -2,6 +2,7 @@
 // One evaluation on its way through the cascade of the CUDA fitness function.
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include <kevo/evaluate.hpp>
@@ -28,6 +29,8 @@ struct evaluation_state {
   double timed_s = 0;                       // and when the times were taken; 0: never
   bool machine = false;                     // the failure may be the machine's
   bool again = false;                       // or the neighbours'
+  std::optional<std::size_t> no_room = {};  // the workload on which it says that it found no memory
+  bool sparing = false;                     // with as much memory of the device as there is
 };
 
 /// Writes the failure of a workload into the result.

@@ -115,7 +115,7 @@ worker_source& gpu_bench::hosted_workers(bool concurrent) {
     ahead = small || concurrent ? python_workers_ahead_of_small_device : python_workers_ahead;
   }
   options.hosted = true;
-  options.memory_bytes = settings_.limits.memory_bytes;
+  if (!python_) options.memory_bytes = settings_.limits.memory_bytes;  // else with room for the parameters
   workers = workers_for(std::move(options), ahead, arena_);
   return *workers;
 }
@@ -123,6 +123,12 @@ worker_source& gpu_bench::hosted_workers(bool concurrent) {
 void gpu_bench::settle_candidates() {
   for (const auto* workers : {&candidate_workers_, &wide_workers_, &hosted_workers_, &concurrent_workers_}) {
     if (*workers) (*workers)->settle();
+  }
+}
+
+void gpu_bench::start_none_ahead(bool wanted) {
+  for (const auto* workers : {&candidate_workers_, &wide_workers_, &hosted_workers_, &concurrent_workers_}) {
+    if (*workers) (*workers)->start_none_ahead(wanted);
   }
 }
 

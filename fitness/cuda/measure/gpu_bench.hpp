@@ -124,6 +124,20 @@ class gpu_bench {
   std::string left_out() const;
   /// One call of the first baseline: nothing, or what is wrong with the machine.
   std::optional<call_failure> canary();
+  /// While it lives, no process for candidates starts before it is needed, so that they have more memory.
+  class sparing {
+   public:
+    explicit sparing(gpu_bench& bench) : bench_(&bench) { bench_->start_none_ahead(true); }
+    ~sparing() { bench_->start_none_ahead(false); }
+    sparing(const sparing&) = delete;
+    sparing& operator=(const sparing&) = delete;
+
+   private:
+    gpu_bench* bench_;
+  };
+  /// For a candidate without memory (device_room.hpp): a baseline that is run like a candidate must have room
+  /// on that workload. @throws kevo::error (environment) if it has none, because then no candidate has
+  void require_room(std::size_t workload);
 
   /// The checkers that the config asks for, on the workload with the least data; nothing if all pass.
   std::optional<call_failure> check_gates(const built_program& built, const std::stop_token& stop);
@@ -186,6 +200,8 @@ class gpu_bench {
   void check_baseline(gpu_baseline& baseline);
   // Of `build`, in gpu_bench_build.cpp:
   built_program build_python(const kevo::program& source, bool trusted, bool compile);
+  built_program baseline_as_candidate();
+  void start_none_ahead(bool wanted);
   built_program build_hosted(const program& source, bool trusted, std::stop_token stop,
                              const std::vector<std::string>& link);
 

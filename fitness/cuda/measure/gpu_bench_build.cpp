@@ -96,6 +96,21 @@ built_program gpu_bench::build_python(const program& source, bool trusted, bool 
   return result;
 }
 
+// The first one that needs no library: candidates may not link with them.
+built_program gpu_bench::baseline_as_candidate() {
+  for (const auto& b : task_->baselines) {
+    if (python_) {
+      auto built = build_python(b.source, true, false);
+      built.object.object = python_->object_of(b.source, python_role::candidate);
+      if (built.ok) return built;
+    } else if (b.link.empty()) {
+      auto built = build(b.source, false, {});
+      if (built.ok) return built;
+    }
+  }
+  return {};
+}
+
 built_program gpu_bench::build_hosted(const program& source, bool trusted, std::stop_token stop,
                                       const std::vector<std::string>& link) {
   try {

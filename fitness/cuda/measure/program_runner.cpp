@@ -8,6 +8,7 @@
 #include <kevo/task_extents.hpp>
 
 #include "fitness/cuda/driver/driver.hpp"
+#include "fitness/cuda/measure/device_room.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/wire/worker_protocol.hpp"
 #include "fitness/oracle/compare.hpp"
@@ -35,6 +36,12 @@ std::optional<call_failure> failure_of(const worker_answer& answer, const std::s
     case call_end::refused:
       if (answer.code == raised_exception)
         return call_failure{outcome::crashed, "raised an exception", answer.message};
+      if (answer.code == no_device_memory)
+        return call_failure{.outcome = outcome::crashed,
+                            .reason = found_no_memory,
+                            .detail = answer.message,
+                            .again = true,
+                            .room = true};
       if (answer.code == wrong_result)
         return call_failure{outcome::incorrect, "wrong result", answer.message};
       return call_failure{outcome::launch_failed, "could not be launched", answer.message};

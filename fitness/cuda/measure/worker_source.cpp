@@ -45,7 +45,7 @@ void worker_source::gather() {
 
 // A process that another one forks is there at once, and begins at once: none rests.
 void worker_source::begin_more(std::size_t count) {
-  if (count == 0) return;
+  if (count == 0 || none_ahead_) return;
   if (resting_.size() < count) gather();
   for (; count > 0 && !resting_.empty(); --count) {
     resting_.front()->begin();
@@ -65,6 +65,7 @@ void worker_source::replace() {
 }
 
 worker_source::worker worker_source::next() {
+  if (none_ahead_) return start(true);
   if (spare_.empty() && (resting_.empty() || some_begin_)) gather();
   if (spare_.empty() && !resting_.empty()) begin_more(1);
   if (spare_.empty() && ahead_ > 1) {
@@ -117,6 +118,16 @@ void worker_source::fresh(bool timing) {
   }
   // While the checks run: they need no quiet device.
   if (spare_.empty() && !some_begin_ && !(timing && ahead_ > 1)) begin_more(ahead_);
+}
+
+void worker_source::start_none_ahead(bool wanted) {
+  none_ahead_ = wanted;
+  if (!wanted) return;
+  const time_span span(spent().workers_s);
+  gather();
+  spare_.clear();
+  resting_.clear();
+  if (leaving_.valid()) leaving_.get();
 }
 
 void worker_source::settle() {

@@ -40,6 +40,9 @@ class worker_source {
   /// Lets more begin, for what follows: after the timing of an evaluation, so that the rest of it and the
   /// checks of the next one go on while they make their contexts. One, or as many as are to be ahead.
   void replace();
+  /// While `wanted`, none starts before it is needed, and those that have started are ended and have left the
+  /// device: each takes some 600 MB of it. Not while a worker is in use.
+  void start_none_ahead(bool wanted);
   /// Waits until neither those that have begun nor the one that ended last make work for the device.
   void settle();
   bool running() const { return current_ != nullptr; }
@@ -74,7 +77,8 @@ class worker_source {
   std::deque<worker> spare_;    // have begun
   std::deque<worker> resting_;  // have not
   std::future<set_up> coming_;
-  bool some_begin_ = false;    // of those that are coming
+  bool some_begin_ = false;  // of those that are coming
+  bool none_ahead_ = false;
   std::future<void> leaving_;  // a context takes a while to go
   device_time_spent* spent_ = nullptr;
   device_time_spent unused_;

@@ -56,10 +56,11 @@ enum class worker_status : std::uint32_t {
   failed = 2,   ///< the work failed on the device: `code` is the sticky error of the context
 };
 
-/// What the process of a program in Python says of a request that was refused, instead of a driver's code.
+/// What the process of a hosted program says of a request that was refused, instead of a driver's code.
 inline constexpr std::int32_t raised_exception = -2;
 inline constexpr std::int32_t wrong_result = -3;  ///< of another number, shape, type or device
 inline constexpr std::int32_t not_loaded = -4;
+inline constexpr std::int32_t no_device_memory = -5;  ///< the program found no memory on the device
 
 /// Each side writes cache lines of its own. Requests are numbered from 1.
 struct control_page {

@@ -141,7 +141,9 @@ driver_failure hosted_worker::call(const std::uint64_t* offsets, std::size_t cou
     pointers_[i] = reinterpret_cast<void*>(context_.arena + offsets[buffers_[i]]);
   }
   const int code = entry_(pointers_.data(), words_.data(), context_.stream);
-  d_.context_set(context_.current);  // whatever the program has made current
+  d_.context_set(context_.current);                   // whatever the program has made current
+  if (code == static_cast<int>(error_out_of_memory))  // as in the runtime: cudaErrorMemoryAllocation
+    return {no_device_memory, "the function run returned 2, which means that there is no memory"};
   if (code != 0) return {not_the_driver, "the function run returned " + std::to_string(code)};
   return {};
 }

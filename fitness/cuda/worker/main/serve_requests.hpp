@@ -22,7 +22,7 @@ inline driver_code drained(const driver& d, cuda::stream on) {
   }
 }
 
-/// The code of a failure that is not one of the driver's.
+/// The code of a failure that is not one of the driver's, as are all below 0.
 inline constexpr driver_code not_the_driver = -1;
 
 /// How a request ended. A failure without words came from the device itself while it worked.
@@ -64,7 +64,7 @@ template <class Answer>
                                  failure.code != error_launch_out_of_resources
                              ? worker_status::failed
                              : worker_status::refused;
-    if (failure.code == not_the_driver) {
+    if (failure.code < 0) {
       say(page, failure.what);
     } else if (failure) {
       say(page, (failure.what.empty() ? "" : failure.what + ": ") + text_of(d, failure.code));

@@ -288,6 +288,41 @@ TEST_CASE("what does not build is a value that says why") {
   CHECK(open.feedback.find("elsewhere") != std::string::npos);
 }
 
+// Its memory is limited as a candidate's is: a program that finds none in that role alone.
+TEST_CASE("a candidate that finds no memory is to blame only if a known program finds some in its place") {
+  const fake_gpu gpu;
+  const std::string full_for_candidates =
+      "  rlimit most{};\n  getrlimit(RLIMIT_DATA, &most);\n"
+      "  if (most.rlim_cur != RLIM_INFINITY) return cudaErrorMemoryAllocation;\n";
+  const auto with_header = [](const std::string& text) { return "#include <sys/resource.h>\n" + text; };
+  const auto greedy = hosted_scale_of(20000, "  return cudaErrorMemoryAllocation;\n");
+  {
+    cuda_fitness fitness(with_baselines("hosted first"), toy::quick_settings());
+    const auto e = toy::evaluate(fitness, greedy);
+    CHECK(e.outcome == outcome::crashed);
+    CHECK_MESSAGE(
+        e.feedback.find("found no memory on the device: the function run returned 2") != std::string::npos,
+        e.feedback);
+    CHECK(toy::evaluate(fitness, hosted_scale_of(20000)).valid());
+  }
+  auto t = *toy::task_of("scale.yaml");
+  t.baselines = {
+      {"large", program_of("cuda", with_header(hosted_scale_of(40000, full_for_candidates))), {}, false}};
+  cuda_fitness fitness(std::make_shared<const task>(t), toy::quick_settings());
+  try {
+    const auto e = toy::evaluate(fitness, greedy);
+    FAIL("blamed the candidate: ", e.feedback);
+  } catch (const error& failure) {
+    CHECK(failure.code() == error_code::environment);
+    CHECK_MESSAGE(
+        failure.message().find("the device has no room for a candidate on workload '") != std::string::npos,
+        failure.message());
+    CHECK_MESSAGE(failure.hint().find("a device with more memory") != std::string::npos, failure.hint());
+  }
+  // Whoever needs none is not asked.
+  CHECK(toy::evaluate(fitness, hosted_scale_of(20000)).valid());
+}
+
 TEST_CASE("where there is no nvcc, hosted programs are refused and all else works") {
   const fake_gpu gpu;
   ::setenv("KEVO_NVCC", "none", 1);
