@@ -182,9 +182,9 @@ def usual_size(axes):
     return {one["name"]: one["values"][0] for one in axes}
 
 
-# Where inputs and outputs are large, those of a hidden workload may have this many times the elements of the usual ones: on a device, several
-# sets of both must fit.
-MANY_ELEMENTS, MOST_GROWTH = 2**24, 1.5
+# Where inputs and outputs are large, those of a hidden workload may have this many times the elements of the usual ones (first: of a usual
+# size with more elements): on a device, several sets of both must fit.
+MOST_GROWTH = ((2**28, 0.5), (2**24, 1.5))
 
 
 def elements_at(probe, axes, size):
@@ -194,7 +194,8 @@ def elements_at(probe, axes, size):
 # The size itself, or one with the largest extents halved until it has not many more elements than the usual one.
 def moderate(probe, axes, size):
     usual, fixed = elements_at(probe, axes, usual_size(axes)), set()
-    while usual > MANY_ELEMENTS and elements_at(probe, axes, size) > MOST_GROWTH * usual:
+    most = next((growth * usual for many, growth in MOST_GROWTH if usual > many), math.inf)
+    while elements_at(probe, axes, size) > most:
         free = [name for name in size if name not in fixed and size[name] > 2]
         if not free:
             break

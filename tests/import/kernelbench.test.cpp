@@ -98,6 +98,12 @@ TEST_CASE("a folder of KernelBench becomes tasks that load") {
   CHECK(triangular.varies.size() == 3);
   const auto large = kevo::load_task(triangular.file);
   CHECK(large.workloads.front().axes.at("n0") == 16384);
+  const auto of_product = [](const kevo::workload& w) {
+    const auto m = w.axes.at("n0"), k = w.axes.at("n1"), n = w.axes.at("n2");
+    return m * k + k * n + m * n;
+  };
+  for (const auto& w : large.workloads)  // several sets of its data must fit on a device
+    CHECK((!w.hidden || 2 * of_product(w) <= of_product(large.workloads.front())));
   CHECK(triangular.widened > 1);  // the sums are longer than those of the test
 
   // At the size that is tried first, its rounding errors are larger than at any other.

@@ -37,8 +37,15 @@ std::uint32_t contents_for_python(std::uint64_t bytes, double bytes_per_s) {
 // do for two pairs of one call each.
 constexpr double python_seconds = 4;
 constexpr std::uint32_t least_python_contents = 5;
-// Above this size [bytes], what only a baseline is checked with is not made for hidden workloads.
+// Above these sizes [bytes], a hidden workload has one content besides the first, and a visible one as well.
 constexpr std::uint64_t large_content_bytes = 1ULL << 30U;
+constexpr std::uint64_t huge_content_bytes = 4ULL << 30U;
+
+// Contents of other distributions.
+std::uint32_t varied_contents(bool hidden, bool python, std::uint64_t bytes) {
+  if (python && bytes > (hidden ? large_content_bytes : huge_content_bytes)) return 1;
+  return hidden ? 2 : 4;
+}
 
 // For what the host draws: [s] of all workloads together, and the timed contents that a workload has whatever
 // they cost.
@@ -76,7 +83,7 @@ void gpu_bench::make_contents(const std::vector<device_workload>& workloads, con
     wanted[i].timed = w.hidden  ? 1
                       : python_ ? contents_for_python(call_bytes(*task_, w), ceilings_.copy_bytes_per_s)
                                 : contents_for(call_bytes(*task_, w));
-    wanted[i].varied = !w.hidden ? 4 : python_ && content_bytes(workloads[i]) > large_content_bytes ? 1 : 2;
+    wanted[i].varied = varied_contents(w.hidden, python_ != nullptr, content_bytes(workloads[i]));
     bytes[i] = static_cast<double>(wanted[i].timed + wanted[i].varied) *
                static_cast<double>(content_bytes(workloads[i]));
     order[i] = i;
