@@ -241,6 +241,18 @@ def pretend_a_user():
     tempfile.tempdir = "/tmp"
 
 
+# The program's module with the state of the reference, if there is one. A model of `transformers` whose weights came from that state is
+# made again with weights that are drawn if the state is not that of the whole module.
+def build_with_state(torch, job, module, state):
+    model = build(torch, job, module)
+    if not state or not isinstance(model, torch.nn.Module):
+        return model
+    if adopt_state(torch, model, state) == "not compared" and "pretrained" in job.get("init", {}):
+        provide_pretrained(job["init"]["pretrained"])
+        model = build(torch, job, module)
+    return model
+
+
 def begin(helper, job, descriptors):
     import torch
     sys.stdout = sys.stderr = sink()
@@ -271,8 +283,10 @@ def begin(helper, job, descriptors):
         else:
             provide_extensions(torch, asking(compiler) if compiler >= 0 else None, job["files"])
             pretend_a_user()
+            adopts = job["role"] == "candidate" and job["form"] == "module" and memory
+            state = read_state(torch, memory) if adopts else []
             if "pretrained" in job.get("init", {}):
-                provide_pretrained(job["init"]["pretrained"])
+                provide_pretrained(job["init"]["pretrained"], state)
             module = execute(job["files"], "kevo_program", names)
             if job["role"] == "script":
                 own = {"__name__": "kevo_script"}
@@ -281,11 +295,9 @@ def begin(helper, job, descriptors):
                 ctypes.memmove(memory, struct.pack("=q", len(text)) + text, 8 + len(text))
                 helper.kevo_worker_ready()
                 helper.kevo_worker_wait()
-            model = making_inputs(torch, job, module) if job["role"] == "inputs" else build(torch, job, module)
+            model = making_inputs(torch, job, module) if job["role"] == "inputs" else build_with_state(torch, job, module, state)
             if job["role"] == "state":
                 write_state(torch, model, memory, job["state_bytes"])
-            elif job["role"] == "candidate" and job["form"] == "module" and memory:
-                adopt_state(torch, model, read_state(torch, memory))
     except BaseException as error:
         give_up(LOAD_FAILED, explain(error, names))
     note = helper.kevo_worker_note

@@ -174,14 +174,13 @@ def profiling(torch, kernels):
 
 # A module is built on the CPU, as the reference is, under the same seed, and moved to the device with its parameters.
 def load_on_device(torch, helper, program, names, remark):
+    memory = helper.kevo_worker_state() if program["role"] != "reference" else None
+    state = read_state(torch, memory) if memory else []
     if "pretrained" in program["init"]:
-        provide_pretrained(program["init"]["pretrained"])
+        provide_pretrained(program["init"]["pretrained"], state)
     module = execute(program["files"], "kevo_program", names)
-    model = build(torch, program, module)
+    model = build_with_state(torch, program, module, state)
     if isinstance(model, torch.nn.Module):
-        memory = helper.kevo_worker_state()
-        if memory and program["role"] != "reference":
-            adopt_state(torch, model, read_state(torch, memory))
         model = model.cuda()
     torch.cuda.synchronize()
     if program["role"] == "reference":

@@ -99,6 +99,11 @@ TEST_CASE("a model that a file takes by its name becomes a task, in which soluti
   // Built of another model, it has no parameters that could be copied.
   CHECK(outcome_of(level4_solution("super().__init__()", "super().__init__(); config.n_layer = 2")) ==
         kevo::outcome::incorrect);
+  // With a parameter more, its state is not the reference's; the weights of the model are the same all the
+  // same.
+  CHECK(outcome_of(level4_solution("super().__init__()",
+                                   "super().__init__(); self.more = torch.nn.Parameter(torch.zeros(3))")) ==
+        kevo::outcome::valid);
   const auto unknown = torch_corpus::evaluate(
       fitness, level4_solution("model_name = \"lab/tiny-1.3B\"", "model_name = \"other\""),
       kevo::evaluation_stage::checked);
