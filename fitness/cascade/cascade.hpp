@@ -25,7 +25,7 @@ struct call_failure {
   std::string detail;    ///< for visible workloads: places and numbers
   bool machine = false;  ///< may be the machine's fault: ask the canary first
   bool again = false;    ///< the neighbours may have had a part in it: try once more
-  bool room = false;     ///< for want of memory on the device: a known program must have room there
+  bool room = false;     ///< no memory on the device: a known program decides whose fault it is
 };
 
 /// The value of a formula of the task's cost model on a workload; 0 without a formula.

@@ -30,7 +30,7 @@ struct evaluation_state {
   bool machine = false;                     // the failure may be the machine's
   bool again = false;                       // or the neighbours'
   std::optional<std::size_t> no_room = {};  // the workload on which it says that it found no memory
-  bool sparing = false;                     // with as much memory of the device as there is
+  bool sparing = false;                     // no processes in advance, which take memory
 };
 
 /// Writes the failure of a workload into the result.
