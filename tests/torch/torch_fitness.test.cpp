@@ -70,8 +70,7 @@ TEST_CASE("the reference as a candidate is the baseline, and is as fast as itsel
   CHECK(e.backend == "torch");
   // A turn of one call of the one against a turn of many of the other made this 1.4 to 1.9.
   CHECK_MESSAGE(e.speedup_interval.low < 1.1, e.speedup);
-  // Beside other tests on one processor, 0.67 was seen once, with an upper end of 0.745.
-  CHECK_MESSAGE(e.speedup_interval.high > 0.6, e.speedup);
+  CHECK_MESSAGE(e.speedup_interval.high > 0.9, e.speedup);
   CHECK(e.measures.at("triton_kernels") == 0);
   CHECK(e.context.at("kernelbench_rule").find("accepts") == 0);
 }
