@@ -9,6 +9,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/cuda/measure/device_room.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
 #include "fitness/cuda/measure/host_inputs.hpp"
@@ -37,7 +38,7 @@ std::uint32_t contents_for_python(std::uint64_t bytes, double bytes_per_s) {
 // do for two pairs of one call each.
 constexpr double python_seconds = 4;
 constexpr std::uint32_t least_python_contents = 5;
-// Above these sizes [bytes], a hidden workload has one content besides the first, and a visible one as well.
+// Above these sizes [bytes], a hidden or a visible workload has one content of another distribution.
 constexpr std::uint64_t large_content_bytes = 1ULL << 30U;
 constexpr std::uint64_t huge_content_bytes = 4ULL << 30U;
 
@@ -54,9 +55,7 @@ constexpr std::uint64_t least_host_contents = 16;
 
 // A device without room: what needs it.
 error with_size(const error& failure, const task& t, std::size_t workload, std::uint64_t content_bytes) {
-  if (failure.code() != error_code::environment ||
-      failure.message().find("OUT_OF_MEMORY") == std::string::npos)
-    return failure;
+  if (!speaks_of_room(failure)) return failure;
   return {
       error_code::environment,
       fmt::format("the device has no room for the data of workload '{}': the inputs of a call and what is "

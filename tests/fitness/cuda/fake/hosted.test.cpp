@@ -304,6 +304,9 @@ TEST_CASE("a candidate that finds no memory is to blame only if a known program 
         e.feedback.find("found no memory on the device: the function run returned 2") != std::string::npos,
         e.feedback);
     CHECK(toy::evaluate(fitness, hosted_scale_of(20000)).valid());
+    const auto other = hosted_scale_of(20001, "  return cudaErrorMemoryAllocation;\n");
+    CHECK(toy::count_tries(fitness, other, false).tries == 1);
+    CHECK(toy::count_tries(fitness, other, true).tries == 2);
   }
   auto t = *toy::task_of("scale.yaml");
   t.baselines = {
