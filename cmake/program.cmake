@@ -143,7 +143,7 @@ endif()
 set_target_properties(kevo-worker-cpu PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 
 # What Python loads in the processes of the torch fitness function.
-add_library(kevo-worker-torch MODULE fitness/torch/main/helper.cpp fitness/cuda/python/main/helper.cpp
+add_library(kevo-worker-torch MODULE fitness/torch/main/helper.cpp fitness/torch/main/serve_calls.cpp fitness/cuda/python/main/helper.cpp
                                      fitness/worker/worker_side.cpp fitness/sandbox/lock_down.cpp fitness/sandbox/limit_memory.cpp)
 target_include_directories(kevo-worker-torch PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(kevo-worker-torch SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})

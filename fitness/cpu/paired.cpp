@@ -38,6 +38,11 @@ constexpr double most_resolution_ns =
               {}, "run `kevo doctor`, then continue with `kevo resume`");
 }
 
+void keep_latest(std::vector<double>& values, double one) {
+  values.push_back(one);
+  if (values.size() > pacer_calls_kept) values.erase(values.begin());
+}
+
 }  // namespace
 
 pairing_plan plan_pairing(double candidate_ns, double baseline_ns, std::size_t contents, double block_ns,
@@ -99,17 +104,12 @@ content_list shuffled_mixture(const content_list& contents, rng& random) {
 
 void call_boundary::add(const call_time& pacer) {
   if (pacer.accounted) {
-    if (!pacer.disturbed) keep(pacer.beside_ns);
+    if (!pacer.disturbed) keep_latest(costs_, pacer.beside_ns);
     return;
   }
   // Less than the pace means that something else had the processor for a while: of this call, processor time
   // tells nothing.
-  if (const double cost = pacer.whole_ns - pace_ns; cost > 0) keep(cost);
-}
-
-void call_boundary::keep(double cost_ns) {
-  costs_.push_back(cost_ns);
-  if (costs_.size() > pacer_calls_kept) costs_.erase(costs_.begin());
+  if (const double cost = pacer.whole_ns - pace_ns; cost > 0) keep_latest(costs_, cost);
 }
 
 double call_boundary::cost_ns() const {
@@ -196,9 +196,11 @@ std::optional<call_failure> paired_timer::read(runner& program, contents_of_call
     const auto time = program.isolated(given[i], limit_, places.split(i));
     if (time.failure) return *time.failure;
     (time.disturbed ? times.disturbed : times.quiet).push_back(time.whole_ns - cost);
+    times.prepared.push_back(time.prepared_ns);
     if (time.accounted && !time.disturbed) times.beside.push_back(time.beside_ns);
     if (time.late || !time.disturbed)
-      (time.late ? times.late : times.whole).push_back(time.whole_ns + time.beside_ns - cost);
+      (time.late ? times.late : times.whole)
+          .push_back(time.whole_ns + time.beside_ns + time.prepared_ns - cost);
   }
   program.settle();
   return std::nullopt;
@@ -237,6 +239,15 @@ void paired_timer::begin_pacing() {
   if (!delivered_) pace();
 }
 
+// What the candidate worked before each call, when it only had to make tensors around buffers without inputs,
+// more than the baseline did: work of the call. What errors explain is nothing.
+double paired_timer::worked_before(const readings& candidate, const readings& baseline) const {
+  constexpr double least_ns = 100;
+  const double excess = median(candidate.prepared) - median(baseline.prepared);
+  const double error = trusted_error(candidate.prepared, error_of_middle(baseline.prepared), least_ns);
+  return excess > least_ns + 2 * error ? excess : 0;
+}
+
 // What the candidate worked in each call beside the call, more than the baseline or the pacer did. All wake
 // up and fall asleep, which takes each about as long, so that less than a microsecond or two, or than
 // differences between blocks explain, is nothing.
@@ -267,7 +278,8 @@ double paired_timer::worked_beside(const readings& candidate, const readings& ba
 // What is known by now is told of all pairs.
 void paired_timer::add_pair(const readings& candidate, const readings& baseline, double candidate_ns,
                             double uneven_ns) {
-  even_.push_back(candidate_ns + worked_beside(candidate, baseline, candidate_ns));
+  even_.push_back(candidate_ns + worked_before(candidate, baseline) +
+                  worked_beside(candidate, baseline, candidate_ns));
   const double usual_ns = usual_excess(baseline.comparable_with(candidate), candidate_ns);
   uneven_.push_back(uneven_ns - usual_ns);
   usually_uneven_.push_back(usual_ns);
@@ -314,6 +326,7 @@ std::optional<call_failure> paired_timer::block_of_processes() {
       all.quiet.insert(all.quiet.end(), candidate.quiet.begin(), candidate.quiet.end());
       all.disturbed.insert(all.disturbed.end(), candidate.disturbed.begin(), candidate.disturbed.end());
       all.beside.insert(all.beside.end(), candidate.beside.begin(), candidate.beside.end());
+      all.prepared.insert(all.prepared.end(), candidate.prepared.begin(), candidate.prepared.end());
       each.push_back(std::move(candidate));
     }
     program.restart();

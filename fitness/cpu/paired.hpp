@@ -59,7 +59,6 @@ class call_boundary {
   double resolution_ns() const;
 
  private:
-  void keep(double cost_ns);
   std::vector<double> costs_;
 };
 
@@ -117,9 +116,10 @@ class paired_timer {
   struct readings {
     std::vector<double> quiet;
     std::vector<double> disturbed;
-    std::vector<double> beside;  ///< `call_time::beside_ns`
-    std::vector<double> whole;   ///< with `beside_ns`, of calls that were not disturbed
-    std::vector<double> late;    ///< with `beside_ns`, of calls that the worker itself made late
+    std::vector<double> beside;    ///< `call_time::beside_ns`
+    std::vector<double> prepared;  ///< `call_time::prepared_ns`
+    std::vector<double> whole;     ///< with what was worked beside them, of calls that were not disturbed
+    std::vector<double> late;      ///< the same of calls that the worker itself made late
     /// Whether calls began with a sleep, so that none of them can be late.
     bool from_rest() const { return 2 * beside.size() > quiet.size(); }
     /// Of calls in which the controller was not disturbed. Those that were late say something of a program
@@ -130,6 +130,7 @@ class paired_timer {
                                    readings& times);
   double settled(const readings& times);
   void begin_pacing();
+  double worked_before(const readings& candidate, const readings& baseline) const;
   double worked_beside(const readings& candidate, const readings& baseline, double call_ns);
   void add_pair(const readings& candidate, const readings& baseline, double candidate_ns, double uneven_ns);
   void pace();

@@ -103,7 +103,7 @@ void runner::select(std::size_t workload) {
   workload_ = workload;
   buffers_ = candidate_buffers(*task_, task_->workloads[workload]);
   if (for_one_ && session_) restart();
-  if (session_) session_->memory().reshape(buffers_, slots_for(buffers_));
+  if (session_) session_->reshape(buffers_, slots_for(in_arena(worker_, buffers_)));
 }
 
 bool runner::saw(const std::shared_ptr<const content>& c) const {
@@ -142,8 +142,9 @@ void runner::launch() {
   session_.reset();
   seen_.clear();
   called_.clear();
-  const auto room = [](const std::vector<buffer_shape>& buffers) {
-    return slots_for(buffers) * arena::slot_bytes(buffers);
+  const auto room = [this](const std::vector<buffer_shape>& buffers) {
+    const auto inside = in_arena(worker_, buffers);
+    return slots_for(inside) * arena::slot_bytes(inside);
   };
   std::size_t bytes = room(buffers_);
   if (!for_one_) {
@@ -185,7 +186,7 @@ std::optional<call_failure> runner::await() {
     if (session_->refused_threads()) explain_threads(*failure, worker_.threads);
     return failure;
   }
-  session_->memory().reshape(buffers_, slots_for(buffers_));
+  session_->reshape(buffers_, slots_for(in_arena(worker_, buffers_)));
   return std::nullopt;
 }
 
@@ -248,6 +249,11 @@ std::optional<call_failure> tampering_failure(bool early, const slot_damage& dam
   return std::nullopt;
 }
 
+const call_failure unreadable_result = {outcome::incorrect, "wrong result",
+                                        "its result cannot be read where it is said to lie: several elements "
+                                        "are one place, or it is no memory of "
+                                        "the program"};
+
 }  // namespace
 
 call_time runner::isolated(const std::shared_ptr<const content>& given, std::chrono::nanoseconds limit,
@@ -272,10 +278,12 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
                    .disturbed = call.disturbed,
                    .late = call.late,
                    .accounted = call.accounted,
-                   .beside_ns = call.beside_ns};
+                   .beside_ns = call.beside_ns,
+                   .prepared_ns = call.prepared_ns};
   result.failure = failure_of(call.end);
   if (!result.failure && verify_) {
     result.failure = tampering_failure(call.early, call.damage);
+    if (!result.failure && call.unreadable) result.failure = unreadable_result;
     if (!result.failure) result.failure = too_many_threads(call.threads, worker_.threads);
     const auto comparing = std::chrono::steady_clock::now();
     if (!result.failure) result.failure = verify(call.layout, *given);

@@ -30,6 +30,7 @@ struct call_time {
   bool late = false;       ///< `isolated_call::late`
   bool accounted = false;  ///< `isolated_call::accounted`
   double beside_ns = 0;    ///< `isolated_call::beside_ns`
+  double prepared_ns = 0;  ///< `isolated_call::prepared_ns`
   std::optional<call_failure> failure;
 };
 

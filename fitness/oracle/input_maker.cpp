@@ -87,9 +87,9 @@ input_maker::input_maker(const task& t, const workload& w, const worker_settings
     : subject_(t),
       workload_(w),
       made_(task_of_made_inputs(t, w)),
-      session_(worker, {}, arena::slot_bytes(candidate_buffers(made_, w))),
+      session_(worker, {}, arena::slot_bytes(in_arena(worker, candidate_buffers(made_, w)))),
       compared_(has_drawn_inputs(t, w)) {
-  session_.memory().reshape(candidate_buffers(made_, w));
+  session_.reshape(candidate_buffers(made_, w));
   const auto end = session_.load();
   if (end == call_end::interrupted) throw error(error_code::interrupted, "the evaluation was stopped");
   if (session_.lock_down_failed())

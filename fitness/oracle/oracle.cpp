@@ -209,8 +209,8 @@ worker_session oracle::start_reference(std::size_t workload, const std::stop_tok
   const auto buffers = reference_buffers(*task_, w);
   auto settings = worker_;
   settings.stop = stop;
-  worker_session session(settings, object_, arena::slot_bytes(buffers));
-  session.memory().reshape(buffers);
+  worker_session session(settings, object_, arena::slot_bytes(in_arena(settings, buffers)));
+  session.reshape(buffers);
   const auto end = session.load();
   if (stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
   if (end == call_end::load_failed && !session.lock_down_failed()) {

@@ -5,7 +5,6 @@
 import ctypes
 import gc
 import json
-import math
 import os
 import selectors
 import signal
@@ -79,11 +78,6 @@ def serve(helper_path, on_device, packages):
             handle = os.pidfd_open(pid)
             children[handle] = (pid, report)
             selector.register(handle, selectors.EVENT_READ)
-
-
-class call_arguments(ctypes.Structure):
-    _fields_ = [("offsets", ctypes.c_uint64 * 48), ("axes", ctypes.c_int64 * 32), ("scalars", ctypes.c_uint64 * 32),
-                ("pointers", ctypes.c_uint32)]
 
 
 READY, LOAD_FAILED, CALL_FAILED, WRONG_RESULT = 1, 3, 4, 5
@@ -255,6 +249,9 @@ def build_with_state(torch, job, module, state):
 
 def begin(helper, job, descriptors):
     import torch
+    if job["role"] == "rest":  # it has been forked to be looked at
+        while True:
+            signal.pause()
     sys.stdout = sys.stderr = sink()
     names = set()
 
@@ -270,12 +267,10 @@ def begin(helper, job, descriptors):
                                      job["cpus"].encode(), ctypes.c_uint64(job["memory"]), int(job["role"] in ("state", "script")))
     if failed:
         give_up(2, failed.decode())
-    helper.kevo_worker_arena.restype = ctypes.c_void_p
     helper.kevo_worker_state.restype = ctypes.c_void_p
-    helper.kevo_worker_wait.restype = ctypes.POINTER(call_arguments)
     torch.set_num_threads(job["threads"])
-    arena, memory = helper.kevo_worker_arena(), helper.kevo_worker_state()
-    answer_calls = answering(torch, helper, job, arena, names, give_up)
+    memory = helper.kevo_worker_state()
+    answer_calls = answering(torch, helper, job, names, give_up)
     ready = helper.kevo_worker_ready
     try:
         if job["role"] == "pacer":
@@ -294,7 +289,7 @@ def begin(helper, job, descriptors):
                 text = json.dumps(own["describe"](torch, module, job["seconds"])).encode()
                 ctypes.memmove(memory, struct.pack("=q", len(text)) + text, 8 + len(text))
                 helper.kevo_worker_ready()
-                helper.kevo_worker_wait()
+                helper.kevo_worker_rest()
             model = making_inputs(torch, job, module) if job["role"] == "inputs" else build_with_state(torch, job, module, state)
             if job["role"] == "state":
                 write_state(torch, model, memory, job["state_bytes"])
@@ -376,75 +371,93 @@ def wide_reference(torch, model, job, note):
     return answer
 
 
+# As fitness/torch/main/serve_calls.hpp declares them.
+class tensor_kind(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("scalar", ctypes.c_uint8), ("unused", ctypes.c_uint8),
+                ("rank", ctypes.c_int32)]
+
+
+class call_tools(ctypes.Structure):
+    _fields_ = [(name, ctypes.py_object) for name in ("program", "exchange", "from_capsule", "to_capsule", "tensor", "parameter",
+                                                      "is_negative", "scalar", "unpack", "check", "own")] + [("silent", ctypes.c_uint64)]
+
+
+# The words of DLPack for a type.
+def kind_of(torch, dtype, rank, is_scalar):
+    codes = {torch.bool: 6, torch.bfloat16: 4}
+    code = codes.get(dtype, 2 if dtype.is_floating_point else 5 if dtype.is_complex else 0 if dtype.is_signed else 1)
+    return tensor_kind(code, 8 * dtype.itemsize, int(is_scalar), 0, rank)
+
+
+# What calls a module without what `Module.__call__` adds to `forward`, a microsecond in which it looks for hooks, where there are none: who
+# does the same by hand is then not faster.
+def direct(torch, model):
+    module = torch.nn.modules.module
+    hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    if not isinstance(model, torch.nn.Module) or type(model).__call__ is not torch.nn.Module.__call__:
+        return model
+    if any(getattr(model, one, None) for one in hooks) or any(getattr(module, "_global" + one, None) for one in hooks):
+        return model
+    return model.forward
+
+
 # Answers calls. Made before the program is executed, so that it holds PyTorch's own functions, whatever the program replaces: a program
 # that replaces them would harm nobody but itself, but should learn what is wrong with it.
-def answering(torch, helper, job, arena, names, give_up):
-    Tensor, no_grad, cpu = torch.Tensor, torch.no_grad, torch.device("cpu")
-    frombuffer, empty, checks = torch.frombuffer, torch.empty, result_checks(torch)
-    c_char = ctypes.c_char
+def answering(torch, helper, job, names, give_up):
+    cpu, checks, as_tensor = torch.device("cpu"), result_checks(torch), torch.as_tensor
     wide = job["role"] == "reference"
-    silent = job["role"] == "pacer"
-    wait, done = helper.kevo_worker_wait, helper.kevo_worker_done
+    base, no_grad, serve = torch._C.TensorBase, torch.no_grad, ctypes.PyDLL(None, handle=helper._handle).kevo_worker_serve
+    unfit = type("unfit", (Exception,), {})
 
-    def kind(one):
-        dtype = getattr(torch, one["dtype"])
-        if wide:
-            dtype = torch.float64 if dtype.is_floating_point else torch.int64
-        return dtype, empty((), dtype=dtype).element_size(), one["rank"], one.get("scalar", False)
+    def widened(dtype):
+        if not wide:
+            return dtype
+        return torch.float64 if dtype.is_floating_point else torch.int64
 
-    inputs, outputs = [kind(one) for one in job["inputs"]], [kind(one) for one in job["outputs"]]
+    inputs = [(widened(getattr(torch, one["dtype"])), one["rank"], one.get("scalar", False)) for one in job["inputs"]]
+    outputs = [(widened(getattr(torch, one["dtype"])), one["rank"], False) for one in job["outputs"]]
 
-    def view(address, dtype, size, shape):
-        count = 1
-        for extent in shape:
-            count *= extent
-        if count == 0:
-            return empty(shape, dtype=dtype)
-        return frombuffer((c_char * (count * size)).from_address(address), dtype=dtype).view(shape)
+    def scalar(index, word):
+        return torch.frombuffer(bytearray(struct.pack("=Q", word)), dtype=inputs[index][0])[0].item()
 
-    def scalar(word, dtype):
-        data = struct.pack("=Q", word)
-        value = torch.frombuffer(bytearray(data), dtype=dtype)[0].item()
-        return value
+    def unpack(result, count):
+        results = tuple(result) if isinstance(result, (tuple, list)) else (result,)
+        if len(results) != count:
+            give_up(WRONG_RESULT, f"it returned {len(results)} values; the task has {count} outputs")
+        return results
+
+    def check(got, index, shape):
+        wrong = checks.wrong(got, list(shape), outputs[index][0], cpu)
+        if wrong:
+            give_up(WRONG_RESULT, wrong)
+
+    def own(got):
+        return checks.own(got)
+
+    # A reference may give results of any type, and numbers.
+    def converted(model):
+        def answer(*values):
+            result = model(*values)
+            results = result if isinstance(result, (tuple, list)) else (result,)
+            return tuple(as_tensor(one).to(dtype) for one, (dtype, _, _) in zip(results, outputs)) if len(results) == len(outputs) else result
+
+        return answer
+
+    # PyTorch before 2.10 hands tensors over in capsules alone.
+    exchange = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
+    tools = call_tools(None, exchange, torch._C._from_dlpack, torch._C._to_dlpack, torch.Tensor, torch.nn.Parameter, base.is_neg, scalar,
+                       unpack, check, own, int(job["role"] == "pacer"))
+    input_kinds = (tensor_kind * len(inputs))(*(kind_of(torch, *one) for one in inputs))
+    output_kinds = (tensor_kind * len(outputs))(*(kind_of(torch, *one) for one in outputs))
 
     def answer_calls(model):
-        while True:
-            call = wait().contents
-            place = extent = number = 0
-            arguments, lent = [], []
-            for dtype, size, rank, is_scalar in inputs:
-                if is_scalar:
-                    arguments.append(scalar(call.scalars[number], dtype))
-                    number += 1
-                    continue
-                shape = call.axes[extent:extent + rank]
-                first = arena + call.offsets[place]
-                arguments.append(view(first, dtype, size, shape))
-                lent.append((first, first + math.prod(shape) * size))
-                place, extent = place + 1, extent + rank
-            try:
-                with no_grad():
-                    result = model(*arguments)
-                    if silent:
-                        done()
-                        continue
-                    results = list(result) if isinstance(result, (tuple, list)) else [result]
-                    if len(results) != len(outputs):
-                        give_up(WRONG_RESULT, f"it returned {len(results)} values; the task has {len(outputs)} outputs")
-                    for got, (dtype, size, rank, _) in zip(results, outputs):
-                        shape = call.axes[extent:extent + rank]
-                        if wide and not isinstance(got, Tensor):
-                            got = torch.as_tensor(got)
-                        wrong = checks.wrong(got, shape, got.dtype if wide else dtype, cpu)
-                        if wrong:
-                            give_up(WRONG_RESULT, wrong)
-                        checks.take(view(arena + call.offsets[place], dtype, size, shape), got, lent)
-                        place, extent = place + 1, extent + rank
-                    got = result = results = None
-            except BaseException as error:
-                give_up(CALL_FAILED, explain(error, names))
-            arguments = None
-            done()
+        tools.program = converted(model) if wide else direct(torch, model)
+        try:
+            with no_grad():
+                serve(ctypes.byref(tools), input_kinds, ctypes.c_size_t(len(inputs)), output_kinds, ctypes.c_size_t(len(outputs)))
+            raise unfit("its result cannot be handed over")
+        except BaseException as error:
+            give_up(CALL_FAILED, explain(error, names))
 
     return answer_calls
 

@@ -1,5 +1,5 @@
-# What a program may return as a result, before its elements are copied into kevo's memory. The bytes of that copy are what is judged, so
-# nothing here is believed by anybody: it says clearly what is wrong, and lets nobody leave work to the copy.
+# What a program may return as a result. The bytes of its elements are what is judged, so nothing here is believed by anybody: it says
+# clearly what is wrong.
 
 
 # PyTorch's own functions, taken before the program is executed: a program may replace what the attributes of a tensor give.
@@ -58,8 +58,10 @@ class result_checks:
             reach += (extent - 1) * stride
         return False
 
+    # The same elements in memory of their own.
+    def own(self, got):
+        return self.copy(self.empty(self.shape_of(got), dtype=self.dtype_of(got), device=self.device_of(got)), got)
+
     # Copies a result. One that is borrowed is first made, in memory of its own, as a program that returns its own result does.
     def take(self, into, got, inputs):
-        if self.is_borrowed(got, inputs):
-            got = self.copy(self.empty(self.shape_of(got), dtype=self.dtype_of(got), device=self.device_of(got)), got)
-        self.copy(into, got)
+        self.copy(into, self.own(got) if self.is_borrowed(got, inputs) else got)

@@ -18,6 +18,7 @@
 #include "fitness/process/descriptor.hpp"
 #include "fitness/process/memory_file.hpp"
 #include "fitness/process/own_program.hpp"
+#include "fitness/process/read_memory.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/module_folder.hpp"
 #include "fitness/torch/python_spec.hpp"
@@ -138,6 +139,7 @@ struct python_server::state {
     return modules->path();
   }
   void start_server();
+  forked_process fork(const boost::json::object& job, const std::vector<int>& descriptors);
   void require_server() {
     if (!process || process.try_wait()) start_server();
   }
@@ -171,6 +173,7 @@ void python_server::state::start_server() {
   facts.capability = said.at("capability").as_string();
   const int on = 1;  // from now on: a line read in pieces has no sender
   ::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+  if (!device) facts.readable = may_read_memory(fork({{"role", "rest"}}, {}).inner_pid());
 }
 
 python_server::python_server(python_tools tools, sandbox_mode sandbox, std::string helper,
@@ -183,11 +186,10 @@ python_server::python_server(python_tools tools, sandbox_mode sandbox, std::stri
 }
 python_server::~python_server() = default;
 
-forked_process python_server::start(const boost::json::object& job, const std::vector<int>& descriptors) {
+forked_process python_server::state::fork(const boost::json::object& job,
+                                          const std::vector<int>& descriptors) {
   const auto* models = job.if_contains("models");
   const bool imports = models != nullptr && models->as_bool();
-  const std::lock_guard lock(state_->mutex);
-  state_->require_server();
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe", std::strerror(errno));
   detail::descriptor told(ends[0]);
@@ -197,12 +199,18 @@ forked_process python_server::start(const boost::json::object& job, const std::v
   all.insert(all.end(), descriptors.begin(), descriptors.end());
   if (all.size() > most_descriptors)
     throw error(error_code::internal, "too many descriptors for a process of Python");
-  if (!send_request(state_->socket.get(), imports ? 'm' : 'j', all))
+  if (!send_request(socket.get(), imports ? 'm' : 'j', all))
     fail("the Python process of the torch backend has ended");
-  wait_readable(state_->socket.get(), imports ? longest_import_ms : longest_fork_ms, "fork");
-  const pid_t process = receive_process(state_->socket.get());
-  if (process <= 0) fail("the Python process of the torch backend has ended");
-  return {process, std::move(told)};
+  wait_readable(socket.get(), imports ? longest_import_ms : longest_fork_ms, "fork");
+  const pid_t child = receive_process(socket.get());
+  if (child <= 0) fail("the Python process of the torch backend has ended");
+  return {child, std::move(told)};
+}
+
+forked_process python_server::start(const boost::json::object& job, const std::vector<int>& descriptors) {
+  const std::lock_guard lock(state_->mutex);
+  state_->require_server();
+  return state_->fork(job, descriptors);
 }
 
 const torch_facts& python_server::facts() {

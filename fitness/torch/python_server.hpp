@@ -25,6 +25,8 @@ python_tools find_torch(const std::string& configured, bool contained);
 struct torch_facts {
   std::string version;     ///< "2.11.0+cu130"
   std::string capability;  ///< vector instructions that it uses: "AVX2"
+  /// Whether the kernel lets this process read the memory of those that the server forks.
+  bool readable = false;
 };
 
 /// The device that the processes of a server may use; without one they see none.

@@ -15,7 +15,9 @@
 
 #include "fitness/build/build_choices.hpp"
 #include "fitness/cpu/paired.hpp"
+#include "fitness/oracle/element_type.hpp"
 #include "fitness/oracle/generate.hpp"
+#include "fitness/oracle/input_maker.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/torch/compile_server.hpp"
 #include "fitness/torch/job.hpp"
@@ -69,6 +71,8 @@ struct programs {
     return found->second;
   }
 
+  /// Every program's, if the kernel forbids reading them.
+  bool copies_results() { return settings.copied_results || !server->facts().readable; }
   worker_process start_with_compiler(json::object job, std::vector<int> descriptors);
   worker_start start_of(const std::string& object, std::optional<trusted_role> role);
   void make_parameters(const std::stop_token& stop) {
@@ -90,6 +94,18 @@ worker_process programs::start_with_compiler(json::object job, std::vector<int> 
   worker_process process(server->start(job, descriptors));
   process.when_loaded([compiler] { ::shutdown(compiler->get(), SHUT_RDWR); });
   return process;
+}
+
+// Where the outputs of a process with this role lie. Of a trusted process that makes what is expected,
+// elements have 64 bits.
+std::optional<own_results> results_of(const task& t, std::optional<trusted_role> role) {
+  own_results results;
+  if (role == trusted_role::pacer) return results;
+  for (const auto& input : t.inputs) results.input_extents += input.scalar ? 0 : input.shape.size();
+  for (const auto& output : t.outputs)
+    results.outputs.push_back(
+        {role == trusted_role::reference ? 8 : element_type_of(output).size, output.shape.size()});
+  return results;
 }
 
 worker_start programs::start_of(const std::string& object, std::optional<trusted_role> role) {
@@ -161,7 +177,7 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
   own->seed = settings.seed ? *settings.seed : secret_seed();
   program_kind kind;
   kind.backend = "torch";
-  kind.protocol = "torch 7";
+  kind.protocol = "torch 8";
   kind.suite_rule = true;
   kind.refusal = [own](const program& source) -> std::string {
     if (source.language != "python" && source.language != "triton")
@@ -192,6 +208,13 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
   kind.worker_for = [own](worker_settings worker, const std::string& object,
                           std::optional<trusted_role> role) {
     worker.start = own->start_of(object, role);
+    if (!own->copies_results()) {
+      const auto& subject = *own->t;
+      worker.results =
+          role == trusted_role::inputs
+              ? results_of(task_of_made_inputs(subject, subject.workloads.at(std::stoul(object))), role)
+              : results_of(subject, role);
+    }
     return worker;
   };
   kind.same = [](const std::string& one, const std::string& other) { return one == other; };
@@ -202,11 +225,18 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
     e.context["pytorch"] = own->server->facts().version;
     e.context["python"] = own->server->tools().python;
     e.context["vector_instructions"] = own->server->facts().capability;
-    e.context["outputs"] = "every time, also of baselines, includes copying the outputs into memory of kevo";
+    e.context["outputs"] =
+        own->copies_results()
+            ? "every time, also of baselines, includes copying the outputs into memory of kevo, because the "
+              "kernel does not let kevo read the memory of its own child processes (see "
+              "kernel.yama.ptrace_scope, "
+              "or the system call filter of the container)"
+            : "read where they lie, in the memory of the program";
   };
   kind.identity = [own] {
     const auto& tools = own->server->tools();
-    return fmt::format("{} {} {} {}", tools.python, tools.packages, tools.version, own->settings.own_kernel);
+    return fmt::format("{} {} {} {}{}", tools.python, tools.packages, tools.version, own->settings.own_kernel,
+                       own->copies_results() ? " copied results" : "");
   };
   kind.words = [own] { return "PyTorch " + own->server->tools().version; };
   return kind;

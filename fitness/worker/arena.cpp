@@ -86,6 +86,19 @@ void arena::fill_inputs(const slot_layout& layout, std::span<const std::vector<s
   }
 }
 
+void arena::spoil_inputs(const slot_layout& layout, rng& random) const {
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    if (buffers_[i].output) continue;
+    const std::size_t end = layout.offsets[i] + buffers_[i].bytes;
+    for (std::size_t begin = layout.offsets[i]; begin < end;) {
+      const std::size_t next = std::min(end, (begin / page + 1) * page);
+      const std::size_t chosen = begin + line * random.below((next - begin + line - 1) / line);
+      poison(chosen, std::min(chosen + line, next), layout);
+      begin = next;
+    }
+  }
+}
+
 secret_lines arena::draw_lines(const slot_layout& layout, std::size_t count, rng& random) const {
   std::size_t total = 0;
   for (const auto& buffer : buffers_) total += buffer.output ? round_up(buffer.bytes, line) / line : 0;

@@ -74,6 +74,8 @@ class arena {
   void poison_outputs(const slot_layout& layout) const;
   /// Copies the contents of the inputs in (in the order of the input buffers).
   void fill_inputs(const slot_layout& layout, std::span<const std::vector<std::byte>> inputs) const;
+  /// Overwrites a line of each page of each input, at a place that is drawn.
+  void spoil_inputs(const slot_layout& layout, rng& random) const;
   /// Draws `count` lines from the outputs, each output in proportion to its size, the last line of each among
   /// them.
   secret_lines draw_lines(const slot_layout& layout, std::size_t count, rng& random) const;

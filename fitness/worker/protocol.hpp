@@ -10,7 +10,7 @@
 
 namespace kevo {
 
-inline constexpr std::uint32_t worker_protocol = 3;
+inline constexpr std::uint32_t worker_protocol = 4;
 
 /// The socket over which the parent of workers is asked for one: a message with its number (32 bits) and two
 /// descriptors, of the control page and of the arena. Never open in a worker that has loaded an object.
@@ -30,6 +30,8 @@ struct parent_message {
 inline constexpr std::size_t most_pointers = 48;
 inline constexpr std::size_t most_axes = 32;
 inline constexpr std::size_t most_scalars = 32;
+/// Of what a worker says about results in memory of its own: for each its address and its strides.
+inline constexpr std::size_t most_result_words = 384;
 
 /// What the worker says of itself.
 enum class worker_claim : std::uint32_t {
@@ -41,7 +43,8 @@ enum class worker_claim : std::uint32_t {
   wrong_result = 5,  ///< what the call returned is not of the task's number, shape or type; the process ends
 };
 
-/// Arguments of one call; written by the controller before `go`.
+/// Arguments of one call; written by the controller before `go`, and for results in the worker's own memory
+/// (own_results.hpp) before `ping`, without scalars.
 struct call_arguments {
   std::array<std::uint64_t, most_pointers> offsets;  ///< of each buffer in the arena [bytes]
   std::array<std::int64_t, most_axes> axes;
@@ -50,7 +53,8 @@ struct call_arguments {
 };
 
 /// Each side writes cache lines of its own. Call numbers begin with 1. A worker answers every new `ping` and
-/// begins the call of every new `go`. It waits for them by looking for a while, and then sleeps in a futex on
+/// begins the call of every new `go`. One that returns results in memory of its own makes what the next call
+/// needs before it answers. It waits for them by looking for a while, and then sleeps in a futex on
 /// `bell`, which the controller counts up whenever it has written one of the two.
 struct control_page {
   // Written by the controller.
@@ -66,10 +70,15 @@ struct control_page {
   alignas(64) std::atomic<std::uint32_t> claim;
   char message[1020];                          ///< why it could not load
   std::atomic<std::uint32_t> refused_threads;  ///< 1: it asked for a thread beyond those that it may have
+  /// Where results lie that are in its own memory: for each its address, and its strides in elements. Last,
+  /// because exploits in the tests know the places of the words before.
+  alignas(64) std::array<std::int64_t, most_result_words> results;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
               std::atomic<std::uint32_t>::is_always_lock_free);
-static_assert(sizeof(control_page) <= 4096);
+/// [bytes] Of the memory that holds it.
+inline constexpr std::size_t control_bytes = 8192;
+static_assert(sizeof(control_page) <= control_bytes);
 
 /// The one function that the worker calls in a candidate's object: the trusted entry, compiled with the
 /// candidate.

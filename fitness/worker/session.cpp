@@ -24,7 +24,7 @@ constexpr auto most_waking = std::chrono::seconds(2);
 
 worker_session::worker_session(worker_settings settings, std::shared_ptr<worker_parent> parent,
                                lent_arena memory)
-    : settings_(std::move(settings)), control_("kevo-control", 4096), arena_(std::move(memory)) {
+    : settings_(std::move(settings)), control_("kevo-control", control_bytes), arena_(std::move(memory)) {
   page_ = new (control_.data()) control_page{};
   const int arena = arena_.get().memory().descriptor();
   if (settings_.start) {
@@ -32,6 +32,27 @@ worker_session::worker_session(worker_settings settings, std::shared_ptr<worker_
   } else {
     process_ = forked_worker(std::move(parent), control_.descriptor(), arena);
   }
+}
+
+std::vector<buffer_shape> in_arena(const worker_settings& settings, std::vector<buffer_shape> buffers) {
+  if (!settings.results) return buffers;
+  std::size_t outputs = 0;
+  std::size_t all = 0;
+  for (const auto& one : buffers) {
+    all += one.bytes;
+    outputs += one.output ? one.bytes : 0;
+  }
+  if (outputs > most_copied || all > most_delivered)
+    std::erase_if(buffers, [](const buffer_shape& one) { return one.output; });
+  return buffers;
+}
+
+void worker_session::reshape(std::vector<buffer_shape> buffers, std::size_t most_slots) {
+  const std::size_t count = buffers.size();
+  auto inside = in_arena(settings_, std::move(buffers));
+  results_.reset();
+  if (inside.size() < count) results_.emplace(*settings_.results);
+  memory().reshape(std::move(inside), most_slots);
 }
 
 std::string worker_session::remark() const {
@@ -135,28 +156,35 @@ void worker_session::ring() {
   ::syscall(SYS_futex, &page_->bell, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
-void worker_session::post(const call_content& content, const slot_layout& layout) {
+// Addresses and axes; of the contents nothing.
+void worker_session::post_places(const call_content& content, const slot_layout& layout) {
   auto& call = page_->arguments;
   call.pointers = static_cast<std::uint32_t>(layout.offsets.size());
   std::copy(layout.offsets.begin(), layout.offsets.end(), call.offsets.begin());
   std::copy(content.axes.begin(), content.axes.end(), call.axes.begin());
-  std::copy(content.scalars.begin(), content.scalars.end(), call.scalars.begin());
 }
 
-// Returns when the worker says that it is awake; at once where the controller sleeps during calls. With
-// `begin`, the call may begin, too.
-call_end worker_session::wake(bool begin, rng& random) {
-  // Drawn: a process that does not run could have answered the next number beforehand.
-  ping_ = random();
-  page_->ping.store(ping_, std::memory_order_release);
-  if (begin) page_->go.store(++call_number_, std::memory_order_release);
+void worker_session::post(const call_content& content, const slot_layout& layout) {
+  post_places(content, layout);
+  std::copy(content.scalars.begin(), content.scalars.end(), page_->arguments.scalars.begin());
+}
+
+// Returns when the worker says that it is awake, if it is asked; at once where the controller sleeps during
+// calls.
+call_end worker_session::wake(signal what, rng& random) {
+  if (what != signal::go) {
+    // Drawn: a process that does not run could have answered the next number beforehand.
+    ping_ = random();
+    page_->ping.store(ping_, std::memory_order_release);
+  }
+  if (what != signal::ping) page_->go.store(++call_number_, std::memory_order_release);
   page_->bell.fetch_add(1, std::memory_order_seq_cst);
   if (frozen_) {
     if (!freezer_->thaw()) return note_end(), call_end::died;
     frozen_ = false;
   }
   if (page_->asleep.load(std::memory_order_seq_cst) != 0) ring();
-  if (sleeps()) return call_end::done;
+  if (sleeps() || what == signal::go) return call_end::done;
   return wait_for(page_->pong, ping_, clock::now() + most_waking);
 }
 
@@ -170,6 +198,7 @@ void worker_session::keep_outputs(const slot_layout& layout) {
 }
 
 std::span<const std::byte> worker_session::output(const slot_layout& layout, std::size_t index) const {
+  if (results_) return results_->output(index);
   const auto& buffers = memory().buffers();
   std::size_t before = 0;
   for (std::size_t i = 0; i < buffers.size(); ++i) {

@@ -24,6 +24,13 @@
 
 namespace kevo {
 
+/// [bytes] of inputs and outputs together, at most, of calls by the delivered clock: writing so few takes
+/// some microseconds at most.
+inline constexpr std::size_t most_delivered = 64U << 10U;
+/// [bytes] of all outputs of a call, at most, that a worker with results of its own copies to the arena:
+/// reading 64 lines in another process takes some 30 us, copying so few bytes less than one.
+inline constexpr std::size_t most_copied = 4096;
+
 /// What one call is given. Views; the caller keeps what they show.
 struct call_content {
   std::span<const std::vector<std::byte>> inputs;  ///< of the input buffers, in order
@@ -74,12 +81,20 @@ struct isolated_call {
   /// and going to sleep, as every program, and whatever else it did. Of the first other delivered call after
   /// `settle`: what the process worked since it was asleep. [ns]
   double beside_ns = 0;
-  int threads = 1;  ///< of the process after the call, its first one included
+  /// What a worker with results of its own worked, since the call before was judged, to make what this call
+  /// needs: tensors around its buffers. In no other time; 0 where it is not known. [ns]
+  double prepared_ns = 0;
+  bool unreadable = false;  ///< what the worker says of its results is nothing that can be read
+  int threads = 1;          ///< of the process after the call, its first one included
   bool early =
       false;  ///< secret output lines changed after "done": it was signalled before the work was done
   slot_damage damage;
   slot_layout layout;  ///< outputs may be read until the slot is used again
 };
+
+/// Of these buffers of a call, those that lie in the arena: all, or the inputs alone where the outputs stay
+/// in the memory of the worker. Few bytes are copied: the controller needs longer to read them there.
+std::vector<buffer_shape> in_arena(const worker_settings& settings, std::vector<buffer_shape> buffers);
 
 /// A worker process with its pages. Between calls it is stopped if it may have several threads, and sleeps
 /// otherwise, or soon will; one that does not sleep is stopped. Move-only; the destructor ends the process.
@@ -110,6 +125,9 @@ class worker_session {
   /// How the process ended, where it did.
   const std::optional<exit_report>& report() const { return report_; }
 
+  /// From now on calls have these buffers, in at most `most_slots` slots of the arena.
+  /// @throws kevo::error (internal) if not even one slot fits
+  void reshape(std::vector<buffer_shape> buffers, std::size_t most_slots = std::size_t(-1));
   kevo::arena& memory() { return arena_.get(); }
   const kevo::arena& memory() const { return arena_.get(); }
   /// The bytes of output number `index` of the latest call, which has this layout.
@@ -143,13 +161,16 @@ class worker_session {
   std::optional<double> shortest_of(const call_content& content) const;
   void note_time(const call_content& content, double ns);
   void post(const call_content& content, const slot_layout& layout);
+  void post_places(const call_content& content, const slot_layout& layout);
   bool stop();
   bool rest();
   bool pause() { return settings_.threads > 1 ? stop() : rest(); }
   void ring();
-  call_end wake(bool begin, rng& random);
+  enum class signal : std::uint8_t { ping, ping_and_go, go };
+  call_end wake(signal what, rng& random);
   void note_end();
   void keep_outputs(const slot_layout& layout);
+  bool prepare_worker(const call_content& content, rng& random, isolated_call& result);
   isolated_call run_delivered(const call_content& content, rng& random, std::chrono::nanoseconds limit);
   isolated_call run_awake(const call_content& content, rng& random, std::chrono::nanoseconds limit,
                           bool asleep, bool told);
@@ -178,7 +199,8 @@ class worker_session {
   bool rested_ = false;  // it slept then, and `used_ns_` is exact
   bool settled_ = true;  // it has been told to sleep
   bool from_rest_ = false;
-  std::vector<std::byte> kept_;  // outputs of a delivered call, one after the other
+  std::vector<std::byte> kept_;           // outputs of a delivered call, one after the other
+  std::optional<result_reader> results_;  // where outputs lie in the worker's own memory
   std::size_t next_slot_ = 0;
   std::optional<rng> places_;  // of the next call's buffers
 };

@@ -17,8 +17,6 @@ using std::chrono::nanoseconds;
 
 constexpr std::size_t lines_per_call = 64;
 constexpr std::size_t most_lines = lines_per_call + most_pointers;
-// [bytes] of inputs and outputs together. Delivering so few takes some microseconds at most.
-constexpr std::size_t most_delivered = 64U << 10U;
 // [ns] How long a worker looks for the next of such calls before it sleeps: judging one takes less.
 constexpr std::uint32_t look_ns = 150'000;
 constexpr double long_beside_looking = 50;
@@ -51,6 +49,7 @@ void touch(const call_content& content) {
 
 call_clock worker_session::clock_of(bool cold) const {
   if (settings_.threads > 1) return call_clock::stopped;
+  if (results_) return call_clock::asleep;
   std::size_t bytes = 0;
   for (const auto& buffer : memory().buffers()) bytes += buffer.bytes;
   // Where both share a processor, a worker that looks for its next call would keep it from the controller.
@@ -95,8 +94,9 @@ isolated_call worker_session::run_awake(const call_content& content, rng& random
   std::array<std::byte, 64 * most_lines> seen;
   const double delayed_before = used_->delayed_ns();
   const long preemptions = preemptions_of_thread();
+  if (settings_.results) post_places(content, result.layout);
   const auto asked = clock::now();
-  result.end = wake(false, random);
+  result.end = wake(signal::ping, random);
   if (result.end != call_end::done) return result;
   const auto awake = clock::now();
   while (asleep && clock::now() - awake < warming) spin_pause();
@@ -151,7 +151,8 @@ isolated_call worker_session::run_from_rest(const call_content& content, rng& ra
   touch(content);
   const long preemptions = preemptions_of_thread();
   page_->look_ns.store(look_ns, std::memory_order_relaxed);
-  result.end = wake(false, random);
+  if (settings_.results) post_places(content, result.layout);
+  result.end = wake(signal::ping, random);
   if (result.end != call_end::done) return result;
   const auto start = clock::now();
   const bool slept_again = deliver(content, result.layout);
@@ -205,20 +206,45 @@ bool worker_session::deliver(const call_content& content, const slot_layout& lay
   return asleep;
 }
 
+// A worker that has tensors to make around the buffers makes them before the inputs are there, and sleeps
+// again: what that takes is no part of the call, and is told beside it. False if the call has ended.
+bool worker_session::prepare_worker(const call_content& content, rng& random, isolated_call& result) {
+  post_places(content, result.layout);
+  result.end = wake(signal::ping, random);
+  if (result.end != call_end::done) return false;
+  if (!rest()) {
+    result.end = call_end::stuck;
+    return false;
+  }
+  const double used = used_->used_ns();
+  result.prepared_ns = used - used_ns_;
+  used_ns_ = used;
+  return true;
+}
+
 isolated_call worker_session::run_prepared(const call_content& content, rng& random, nanoseconds limit,
                                            bool cold) {
   isolated_call result;
   page_->look_ns.store(0, std::memory_order_relaxed);
   result.layout = memory().prepare(next_slot_, random, true, places_ ? &*places_ : nullptr);
+  const bool ready = settings_.results && settings_.threads == 1 && !settings_.patient;
+  if (ready && !prepare_worker(content, random, result)) return result;
   memory().fill_inputs(result.layout, content.inputs);
   post(content, result.layout);
-  const auto secret = memory().draw_lines(result.layout, lines_per_call, random);
-  std::array<std::byte, 64 * most_lines> seen;
+  secret_lines secret;
+  std::vector<result_line> lines;
+  if (results_) {
+    results_->begin(content.axes);
+    lines = results_->draw_lines(lines_per_call, random);
+  } else {
+    secret = memory().draw_lines(result.layout, lines_per_call, random);
+  }
+  std::array<std::byte, result_reader::line_bytes * most_lines> seen;
   if (cold) memory().evict(result.layout);
   const double delayed = used_->delayed_ns();
   const long rests = used_->rests();
   const auto woken = clock::now();
-  result.end = wake(true, random);
+  result.end = wake(ready ? signal::go : signal::ping_and_go, random);
   if (result.end != call_end::done) return result;
 
   const auto start = clock::now();
@@ -227,8 +253,13 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
       sleeps() ? sleep_until_done(start + limit) : wait_for(page_->done, call_number_, start + limit);
   const auto end = clock::now();
   if (result.end != call_end::done) return result;
-  memory().snapshot(secret,
-                    seen.data());  // before anything else: what is not there yet was signalled too early
+  // Before anything else: what is not there yet was signalled too early.
+  if (results_) {
+    const auto claim = page_->results;  // read once
+    result.unreadable = !results_->locate(claim) || !results_->snapshot(process_.pid(), lines, seen.data());
+  } else {
+    memory().snapshot(secret, seen.data());
+  }
   result.ns = nanoseconds_between(start, end);
   note_time(content, result.ns);
 
@@ -244,8 +275,21 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
     std::this_thread::sleep_for(std::chrono::microseconds(100));
     result.threads = freezer_->threads();
   }
-  result.early = !memory().same(secret, seen.data());
   result.damage = memory().inspect(result.layout, content.inputs);
+  if (results_) {
+    // A result that shares pages with an input, under whatever address, would be no work of the program.
+    memory().spoil_inputs(result.layout, random);
+    result.unreadable = result.unreadable || !results_->read(process_.pid());
+    result.early = !result.unreadable && !results_->same(lines, seen.data());
+    // A process that ended behind "done" says why.
+    if (result.unreadable && process_.try_wait()) {
+      note_end();
+      result.end = call_end::died;
+      return result;
+    }
+  } else {
+    result.early = !memory().same(secret, seen.data());
+  }
   // Read last: a thread is marked as stopped a moment before it leaves its processor and the accounts are
   // closed.
   const bool waited =

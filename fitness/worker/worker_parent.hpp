@@ -14,6 +14,7 @@
 
 #include "fitness/process/descriptor.hpp"
 #include "fitness/process/process.hpp"
+#include "fitness/worker/own_results.hpp"
 #include "fitness/worker/protocol.hpp"
 
 namespace kevo {
@@ -37,9 +38,11 @@ struct worker_settings {
   /// Of each process. Without `wall_s`: every wait for a worker has a limit of its own.
   process_limits limits;
   int threads = 1;
-  std::vector<int> cpus;      ///< processors of the worker; empty: any
-  bool yield = false;         ///< the controller shares the worker's processor: give way while waiting
-  bool patient = false;       ///< nothing is timed: sleep while waiting
+  std::vector<int> cpus;  ///< processors of the worker; empty: any
+  bool yield = false;     ///< the controller shares the worker's processor: give way while waiting
+  bool patient = false;   ///< nothing is timed: sleep while waiting
+  /// Outputs that workers return in memory of their own; otherwise they write them to the arena.
+  std::optional<own_results> results;
   bool error_output = false;  ///< the object may write to standard error: trusted objects only
   double load_limit_s = 10;
   std::stop_token stop;

@@ -91,6 +91,11 @@ std::uint64_t spare_addresses(int threads) {
   return 256 * megabyte + 160 * megabyte * static_cast<std::uint64_t>(threads > 1 ? threads : 0);
 }
 
+void calls::answer(std::uint64_t asked) {
+  if (prepare_ && asked != ping_) prepare_(page_->arguments);
+  page_->pong.store(ping_ = asked, std::memory_order_release);
+}
+
 const call_arguments& calls::next() {
   for (;;) {
     if (page_->go.load(std::memory_order_acquire) == next_) break;
@@ -98,10 +103,10 @@ const call_arguments& calls::next() {
     if (asked == ping_) {
       wait_for_word(*page_, ping_, next_ - 1);
     } else {
-      page_->pong.store(ping_ = asked, std::memory_order_release);
+      answer(asked);
     }
   }
-  page_->pong.store(ping_ = page_->ping.load(std::memory_order_relaxed), std::memory_order_release);
+  answer(page_->ping.load(std::memory_order_relaxed));
   return page_->arguments;
 }
 

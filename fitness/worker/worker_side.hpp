@@ -4,9 +4,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
 
 #include "fitness/worker/protocol.hpp"
 
@@ -44,7 +46,10 @@ void wake_controller(const std::atomic<Word>& word) {
 /// The calls of a worker, in order.
 class calls {
  public:
-  calls(control_page& page, bool threads) : page_(&page), threads_(threads) {}
+  /// @param prepare called with the arguments of the next call, without scalars and before its inputs are
+  /// there, whenever the controller asks for it
+  calls(control_page& page, bool threads, std::function<void(const call_arguments&)> prepare = {})
+      : page_(&page), threads_(threads), prepare_(std::move(prepare)) {}
   /// Returns when the next call may begin, with its arguments; answers the controller's pings meanwhile.
   const call_arguments& next();
   /// The call has ended: all its stores are visible.
@@ -52,7 +57,10 @@ class calls {
 
  private:
   control_page* page_;
+  void answer(std::uint64_t asked);
+
   bool threads_;
+  std::function<void(const call_arguments&)> prepare_;
   std::uint64_t ping_ = 0;
   std::uint64_t next_ = 1;
 };

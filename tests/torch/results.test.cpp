@@ -1,7 +1,7 @@
 // labels: slow
 // one processor
 // timeout: 120
-// Which tensors may be results, and which of them have to be made before they are copied
+// Which tensors may be results, and which of them have to be made before they are handed over
 // (kevo_torch_results.py).
 #include <string>
 

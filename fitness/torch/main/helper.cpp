@@ -6,12 +6,12 @@
 #include <cstdint>
 #include <cstring>
 #include <exception>
-#include <optional>
 #include <string>
 #include <unistd.h>
 
 #include "fitness/sandbox/limit_memory.hpp"
 #include "fitness/sandbox/lock_down.hpp"
+#include "fitness/torch/main/serve_calls.hpp"
 #include "fitness/worker/worker_side.hpp"
 
 namespace side = kevo::worker_side;
@@ -22,7 +22,7 @@ namespace {
 kevo::control_page* page = nullptr;
 side::region arena;
 side::region parameters;
-std::optional<side::calls> calls;
+bool several_threads = false;
 std::string failure;
 
 const char* map_parameters(int descriptor, bool writable) {
@@ -55,7 +55,7 @@ KEVO_WORKER const char* kevo_worker_open(int control, int arena_descriptor, int 
   ::close(control);
   ::close(arena_descriptor);
   page = reinterpret_cast<kevo::control_page*>(shared.data);
-  calls.emplace(*page, threads > 1);
+  several_threads = threads > 1;
   side::touch_pages(arena);
   try {
     if (memory_bytes > 0) kevo::limit_further_addresses(memory_bytes + side::spare_addresses(threads));
@@ -71,9 +71,6 @@ KEVO_WORKER const char* kevo_worker_open(int control, int arena_descriptor, int 
 KEVO_WORKER const char* kevo_worker_parameters(int descriptor) {
   return map_parameters(descriptor, false);
 }
-KEVO_WORKER void* kevo_worker_arena() {
-  return arena.data;
-}
 KEVO_WORKER void* kevo_worker_state() {
   return parameters.data;
 }
@@ -82,11 +79,18 @@ KEVO_WORKER void* kevo_worker_state() {
 KEVO_WORKER void kevo_worker_ready() {
   page->claim.store(static_cast<std::uint32_t>(kevo::worker_claim::ready), std::memory_order_release);
 }
-KEVO_WORKER const kevo::call_arguments* kevo_worker_wait() {
-  return &calls->next();
+/// Serves calls until Python raises an exception, which Python finds when this returns. Holds Python's lock.
+KEVO_WORKER int kevo_worker_serve(const kevo::torch::call_tools* tools,
+                                  const kevo::torch::tensor_kind* inputs, std::size_t input_count,
+                                  const kevo::torch::tensor_kind* outputs, std::size_t output_count) {
+  return kevo::torch::serve_calls(*page, arena, several_threads, *tools, {inputs, input_count},
+                                  {outputs, output_count})
+             ? 1
+             : 0;
 }
-KEVO_WORKER void kevo_worker_done() {
-  calls->done();
+/// Waits to be ended.
+KEVO_WORKER void kevo_worker_rest() {
+  side::calls(*page, several_threads).next();
 }
 /// A remark for the controller, which does not end the process.
 KEVO_WORKER void kevo_worker_note(const char* text) {

@@ -47,7 +47,10 @@ struct torch_settings {
   double pool_s = 3;  ///< [s] maximum time of the reference for the inputs of all timed workloads together
   /// Random seed of inputs and parameters, for tests only; without it the seed is secret.
   std::optional<std::uint64_t> seed;
-  double promising = 1.0;   ///< as in cpu_settings
+  double promising = 1.0;  ///< as in cpu_settings
+  /// With device "cpu": the results of all programs are copied into memory of kevo, as they are where the
+  /// kernel does not let kevo read the memory of its child processes. Every time then contains a copy.
+  bool copied_results = false;
   bool own_kernel = false;  ///< whether a program that defines no kernel of its own (in Triton) is refused
   /// With device "cuda": a program whose own kernels take less than this share of the device time is refused;
   /// 0 refuses none.
