@@ -280,7 +280,9 @@ void paired_timer::add_pair(const readings& candidate, const readings& baseline,
                             double uneven_ns) {
   even_.push_back(candidate_ns + worked_before(candidate, baseline) +
                   worked_beside(candidate, baseline, candidate_ns));
-  const double usual_ns = usual_excess(baseline.comparable_with(candidate), candidate_ns);
+  // Of all that was worked, as the times that it is compared with.
+  const double worked_ns = candidate_ns + median(candidate.prepared);
+  const double usual_ns = usual_excess(baseline.comparable_with(candidate), worked_ns);
   uneven_.push_back(uneven_ns - usual_ns);
   usually_uneven_.push_back(usual_ns);
   pairs_.push_back({0, settled(baseline)});

@@ -249,6 +249,9 @@ std::optional<call_failure> tampering_failure(bool early, const slot_damage& dam
   return std::nullopt;
 }
 
+const call_failure serves_itself = {
+    outcome::rejected, "serves its calls itself",
+    "its process does not wait for calls where kevo's own code does, which calls the program"};
 const call_failure unreadable_result = {outcome::incorrect, "wrong result",
                                         "its result cannot be read where it is said to lie: several elements "
                                         "are one place, or it is no memory of "
@@ -284,6 +287,7 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
   if (!result.failure && verify_) {
     result.failure = tampering_failure(call.early, call.damage);
     if (!result.failure && call.unreadable) result.failure = unreadable_result;
+    if (!result.failure && call.served_elsewhere) result.failure = serves_itself;
     if (!result.failure) result.failure = too_many_threads(call.threads, worker_.threads);
     const auto comparing = std::chrono::steady_clock::now();
     if (!result.failure) result.failure = verify(call.layout, *given);

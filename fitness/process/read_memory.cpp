@@ -8,8 +8,8 @@
 namespace kevo {
 namespace {
 
-constexpr std::size_t pieces_at_once = 512;                       // the kernel takes up to 1024
-constexpr std::size_t bytes_at_once = std::size_t{1} << 30U;      // and less than 2 GiB
+constexpr std::size_t pieces_at_once = 512;                   // the kernel takes up to 1024
+constexpr std::size_t bytes_at_once = std::size_t{1} << 30U;  // and less than 2 GiB
 
 }  // namespace
 
@@ -23,7 +23,8 @@ bool read_memory(pid_t process, std::span<const memory_piece> pieces, std::byte*
     for (const auto& piece : pieces) {
       if (count == pieces_at_once || total == bytes_at_once) break;
       const std::size_t size = std::min(piece.bytes - skip, bytes_at_once - total);
-      remote[count++] = {reinterpret_cast<void*>(piece.address + skip), size};  // NOLINT(performance-no-int-to-ptr)
+      remote[count++] = {reinterpret_cast<void*>(piece.address + skip),
+                         size};  // NOLINT(performance-no-int-to-ptr)
       total += size;
       skip = 0;
     }

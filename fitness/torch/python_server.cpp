@@ -131,6 +131,7 @@ struct python_server::state {
   child_process process;
   detail::descriptor socket;
   torch_facts facts;
+  std::shared_ptr<known_chain> chain;
 
   std::optional<module_folder> modules;
 
@@ -146,6 +147,8 @@ struct python_server::state {
 };
 
 void python_server::state::start_server() {
+  if (chain) chain->retire();
+  chain = std::make_shared<known_chain>("kevo-worker-torch.so");
   if (helper.empty()) helper = own_program("kevo-worker-torch.so", "KEVO_WORKER_TORCH");
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
@@ -217,6 +220,11 @@ const torch_facts& python_server::facts() {
   const std::lock_guard lock(state_->mutex);
   state_->require_server();
   return state_->facts;
+}
+std::shared_ptr<known_chain> python_server::chain() {
+  const std::lock_guard lock(state_->mutex);
+  state_->require_server();
+  return state_->chain;
 }
 std::string python_server::modules() {
   const std::lock_guard lock(state_->mutex);

@@ -14,6 +14,7 @@
 #include "fitness/build/python_packages.hpp"
 #include "fitness/process/forked_process.hpp"
 #include "fitness/process/process.hpp"
+#include "fitness/worker/call_chain.hpp"
 
 namespace kevo::torch {
 
@@ -58,6 +59,8 @@ class python_server {
 
   /// @throws kevo::error (environment) if the server cannot be started
   const torch_facts& facts();
+  /// Where the processes that it forks wait for calls. @throws kevo::error (environment) as `facts`
+  std::shared_ptr<known_chain> chain();
   const python_tools& tools() const;
   /// A folder of the host that its processes see as /kevo/modules: a compile_server leaves there what they
   /// load. They can read what they know the name of, and not list it. @throws kevo::error (environment)

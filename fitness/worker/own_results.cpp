@@ -127,8 +127,7 @@ std::uint64_t result_reader::address_of(std::size_t output, std::size_t element)
     offset += static_cast<std::int64_t>(element % extent) * places_[output].strides[i];
     element /= extent;
   }
-  return places_[output].address +
-         static_cast<std::uint64_t>(offset) * what_.outputs[output].element_bytes;
+  return places_[output].address + static_cast<std::uint64_t>(offset) * what_.outputs[output].element_bytes;
 }
 
 bool result_reader::snapshot(pid_t process, std::span<result_line> lines, std::byte* target) const {
@@ -137,7 +136,8 @@ bool result_reader::snapshot(pid_t process, std::span<result_line> lines, std::b
   for (auto& line : lines) {
     const std::size_t run = places_[line.output].side_by_side;
     line.count = std::min(line.count, run - line.first % run);
-    pieces.push_back({address_of(line.output, line.first), line.count * what_.outputs[line.output].element_bytes});
+    pieces.push_back(
+        {address_of(line.output, line.first), line.count * what_.outputs[line.output].element_bytes});
   }
   return read_memory(process, pieces, target);
 }
@@ -151,7 +151,8 @@ bool result_reader::read_strided(pid_t process, std::size_t output, std::byte* i
   if (reach > most_between * shape.elements) {
     std::vector<memory_piece> pieces;
     pieces.reserve(shape.elements / run);
-    for (std::size_t i = 0; i < shape.elements; i += run) pieces.push_back({address_of(output, i), run * size});
+    for (std::size_t i = 0; i < shape.elements; i += run)
+      pieces.push_back({address_of(output, i), run * size});
     return read_memory(process, pieces, into);
   }
   span_.resize(reach * size);
@@ -169,7 +170,7 @@ bool result_reader::read(pid_t process) {
     if (shapes_[i].elements == 0) continue;
     const memory_piece whole = {places_[i].address, shapes_[i].bytes};
     const bool done = places_[i].side_by_side == shapes_[i].elements ? read_memory(process, {&whole, 1}, into)
-                                                                      : read_strided(process, i, into);
+                                                                     : read_strided(process, i, into);
     if (!done) return false;
     into += shapes_[i].bytes;
   }

@@ -147,9 +147,23 @@ bool worker_session::rest() {
 void worker_session::settle() {
   page_->look_ns.store(0, std::memory_order_relaxed);
   settled_ = true;
-  if (report_ || rested_ || settings_.threads > 1 || !rest()) return;
-  used_ns_ = used_->used_ns();
-  rested_ = true;
+  if (report_ || settings_.threads > 1) return;
+  if (!rested_) {
+    if (!rest()) return;
+    used_ns_ = used_->used_ns();
+    rested_ = true;
+  }
+  look_where_it_waits();
+}
+
+// Of a process that sleeps.
+void worker_session::look_where_it_waits() {
+  if (!settings_.chain || frozen_ || settings_.threads > 1) return;
+  if (settings_.teaches_chain) {
+    settings_.chain->learn(process_.pid());
+  } else if (settings_.chain->is_elsewhere(process_.pid())) {
+    elsewhere_ = true;
+  }
 }
 
 void worker_session::ring() {

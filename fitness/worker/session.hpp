@@ -84,8 +84,9 @@ struct isolated_call {
   /// What a worker with results of its own worked, since the call before was judged, to make what this call
   /// needs: tensors around its buffers. In no other time; 0 where it is not known. [ns]
   double prepared_ns = 0;
-  bool unreadable = false;  ///< what the worker says of its results is nothing that can be read
-  int threads = 1;          ///< of the process after the call, its first one included
+  bool served_elsewhere = false;  ///< the worker does not wait for calls where kevo's own code does
+  bool unreadable = false;        ///< what the worker says of its results is nothing that can be read
+  int threads = 1;                ///< of the process after the call, its first one included
   bool early =
       false;  ///< secret output lines changed after "done": it was signalled before the work was done
   slot_damage damage;
@@ -170,6 +171,7 @@ class worker_session {
   call_end wake(signal what, rng& random);
   void note_end();
   void keep_outputs(const slot_layout& layout);
+  void look_where_it_waits();
   bool prepare_worker(const call_content& content, rng& random, isolated_call& result);
   isolated_call run_delivered(const call_content& content, rng& random, std::chrono::nanoseconds limit);
   isolated_call run_awake(const call_content& content, rng& random, std::chrono::nanoseconds limit,
@@ -199,6 +201,7 @@ class worker_session {
   bool rested_ = false;  // it slept then, and `used_ns_` is exact
   bool settled_ = true;  // it has been told to sleep
   bool from_rest_ = false;
+  bool elsewhere_ = false;                // it was seen to wait for calls elsewhere than kevo's own code does
   std::vector<std::byte> kept_;           // outputs of a delivered call, one after the other
   std::optional<result_reader> results_;  // where outputs lie in the worker's own memory
   std::size_t next_slot_ = 0;

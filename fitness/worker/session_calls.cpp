@@ -61,10 +61,12 @@ isolated_call worker_session::run_isolated(const call_content& content, rng& ran
                                            bool cold) {
   next_slot_ = (next_slot_ + 1) % memory().slots();
   kept_.clear();
-  auto call = clock_of(cold) == call_clock::delivered && !frozen_
-                  ? run_delivered(content, random, limit)
-                  : run_prepared(content, random, limit, cold);
+  const bool delivered = clock_of(cold) == call_clock::delivered && !frozen_;
+  auto call = delivered ? run_delivered(content, random, limit) : run_prepared(content, random, limit, cold);
   places_.reset();
+  // Delivered calls follow each other without a rest; it is looked where their process waits when it settles.
+  if (!delivered && call.end == call_end::done) look_where_it_waits();
+  call.served_elsewhere = elsewhere_;
   return call;
 }
 

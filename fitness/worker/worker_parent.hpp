@@ -14,6 +14,7 @@
 
 #include "fitness/process/descriptor.hpp"
 #include "fitness/process/process.hpp"
+#include "fitness/worker/call_chain.hpp"
 #include "fitness/worker/own_results.hpp"
 #include "fitness/worker/protocol.hpp"
 
@@ -43,7 +44,10 @@ struct worker_settings {
   bool patient = false;   ///< nothing is timed: sleep while waiting
   /// Outputs that workers return in memory of their own; otherwise they write them to the arena.
   std::optional<own_results> results;
-  bool error_output = false;  ///< the object may write to standard error: trusted objects only
+  /// Where workers of one thread wait for calls, if kevo's own code in them serves these; else null.
+  std::shared_ptr<known_chain> chain;
+  bool teaches_chain = false;  ///< the worker is trusted: `chain` learns from it
+  bool error_output = false;   ///< the object may write to standard error: trusted objects only
   double load_limit_s = 10;
   std::stop_token stop;
 };

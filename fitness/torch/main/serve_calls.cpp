@@ -1,7 +1,9 @@
-// The calls of a Python process: what lies between "go" and "done" of kevo's own is here, and compiled, for it
-// is in the time of every program. Tensors around the inputs are made before, when only their addresses are
-// known; after the call, nothing is done but to say where the results lie. kevo_torch.py calls it, with
+// The calls of a Python process: what lies between "go" and "done" of kevo's own is here, and compiled, for
+// it is in the time of every program. Tensors around the inputs are made before, when only their addresses
+// are known; after the call, nothing is done but to say where the results lie. kevo_torch.py calls it, with
 // functions for what is rare.
+
+#include "fitness/torch/main/serve_calls.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +16,6 @@
 #include <vector>
 
 #include "fitness/torch/main/python.hpp"
-#include "fitness/torch/main/serve_calls.hpp"
 
 namespace kevo::torch {
 namespace {
@@ -112,7 +113,8 @@ class call_server {
         inputs_(inputs.begin(), inputs.end()),
         outputs_(outputs.begin(), outputs.end()) {
     if (tools.exchange != nullptr) {
-      exchange_ = static_cast<const dl_exchange*>(PyCapsule_GetPointer(tools.exchange, "dlpack_exchange_api"));
+      exchange_ =
+          static_cast<const dl_exchange*>(PyCapsule_GetPointer(tools.exchange, "dlpack_exchange_api"));
       if (exchange_ == nullptr || exchange_->version.major != 1) {
         PyErr_Clear();
         exchange_ = nullptr;
@@ -277,7 +279,8 @@ class call_server {
     dl_tensor seen{};
     if (!is_tensor(one) || !look(one, seen) || !fits(seen, i, extents)) {
       if (!refuse(one, i)) return false;
-      // It can be one all the same: then the function of Python made it so, which `look` cannot say anything of.
+      // It can be one all the same: then the function of Python made it so, which `look` cannot say anything
+      // of.
       return false;
     }
     if (calls_ < checked_calls && !refuse(one, i)) return false;
@@ -321,8 +324,8 @@ class call_server {
   std::vector<dl_managed_versioned> around_;
   std::vector<dl_managed> plain_;
   held arguments_;
-  held result_;              // of the latest call, until the next one is prepared
-  std::vector<held> made_;   // what its results were made into
+  held result_;             // of the latest call, until the next one is prepared
+  std::vector<held> made_;  // what its results were made into
   int calls_ = 0;
   bool negative_ = false;
 };

@@ -18,8 +18,8 @@ struct tensor_kind {
   std::int32_t rank;
 };
 
-/// Objects of Python, taken before the program was executed, whatever it replaces later. Borrowed. kevo_torch.py
-/// declares the same.
+/// Objects of Python, taken before the program was executed, whatever it replaces later. Borrowed.
+/// kevo_torch.py declares the same.
 struct call_tools {
   PyObject* program;       ///< what is called
   PyObject* exchange;      ///< `torch.Tensor.__dlpack_c_exchange_api__`; null where this PyTorch has none
@@ -30,9 +30,9 @@ struct call_tools {
   PyObject* is_negative;  ///< of a tensor, whether its signs change when it is read
   PyObject* scalar;       ///< (index, bits): the Python number
   PyObject* unpack;       ///< (result, count): a tuple of so many objects
-  PyObject* check;        ///< (object, index of the output, extents): ends the process if it is no right result
-  PyObject* own;          ///< of a tensor whose elements are not its own, one with the same elements
-  std::uint64_t silent;   ///< 1: nobody reads results
+  PyObject* check;  ///< (object, index of the output, extents): ends the process if it is no right result
+  PyObject* own;    ///< of a tensor whose elements are not its own, one with the same elements
+  std::uint64_t silent;  ///< 1: nobody reads results
 };
 
 /// Serves calls until Python raises an exception. @return false

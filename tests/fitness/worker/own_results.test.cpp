@@ -63,7 +63,8 @@ TEST_CASE("results are read by their strides") {
     std::int64_t rows, columns;
   };
   // Contiguous, transposed, part of a larger one, every third element, far apart.
-  for (const auto [rows, columns] : {layout{6, 1}, layout{1, 4}, layout{10, 1}, layout{18, 3}, layout{90, 2}}) {
+  for (const auto [rows, columns] :
+       {layout{6, 1}, layout{1, 4}, layout{10, 1}, layout{18, 3}, layout{90, 2}}) {
     auto reader = reader_of_24();
     CHECK(reader.bytes() == 96);
     REQUIRE(reader.locate(claim{address_of(memory.data() + 5), rows, columns}));
@@ -89,12 +90,12 @@ TEST_CASE("claims that are no result are refused") {
   const auto here = address_of(memory.data());
   auto reader = reader_of_24();
   CHECK(!reader.locate(claim{0, 6, 1}));
-  CHECK(!reader.locate(claim{here, 0, 1}));          // expanded
-  CHECK(!reader.locate(claim{here, 1, 1}));          // overlapping
-  CHECK(!reader.locate(claim{here, 5, 1}));          // the last of a row is the first of the next
-  CHECK(!reader.locate(claim{here, -6, 1}));         // backwards
-  CHECK(!reader.locate(claim{here, 6}));             // too few words
-  CHECK(!reader.locate(claim{-here, 6, 1}));         // the kernel's half
+  CHECK(!reader.locate(claim{here, 0, 1}));   // expanded
+  CHECK(!reader.locate(claim{here, 1, 1}));   // overlapping
+  CHECK(!reader.locate(claim{here, 5, 1}));   // the last of a row is the first of the next
+  CHECK(!reader.locate(claim{here, -6, 1}));  // backwards
+  CHECK(!reader.locate(claim{here, 6}));      // too few words
+  CHECK(!reader.locate(claim{-here, 6, 1}));  // the kernel's half
   CHECK(!reader.locate(claim{here, std::int64_t{1} << 62U, 1}));
   CHECK(reader.locate(claim{here, 1, 4}));
 }
