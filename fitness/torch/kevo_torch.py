@@ -93,7 +93,7 @@ READY, LOAD_FAILED, CALL_FAILED, WRONG_RESULT = 1, 3, 4, 5
 def explain(error, names):
     import traceback
     text = "".join(traceback.format_exception_only(type(error), error)).strip().replace("\n", " ")
-    text = text.removeprefix("kevo_script.unfit: ")
+    text = text.removeprefix("kevo_script.unfit: ").removeprefix("extension_failure: ")
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in names]
     if lines and not isinstance(error, SyntaxError):
         text += f" (line {lines[-1].lineno} of {os.path.basename(lines[-1].filename)})"
@@ -278,6 +278,13 @@ def begin(helper, job, descriptors):
     answer_calls = answering(torch, helper, job, arena, names, give_up)
     ready = helper.kevo_worker_ready
     try:
+        if job["role"] == "ahead":
+            pretend_a_user()
+            failure = build_ahead(torch, job, asking(compiler), names)
+            if failure:
+                raise failure
+            helper.kevo_worker_ready()
+            helper.kevo_worker_wait()
         if job["role"] == "pacer":
             model = spin(job["pace_us"])
         else:

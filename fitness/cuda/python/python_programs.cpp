@@ -14,6 +14,7 @@
 #include "fitness/cuda/launch/launch_signature.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/torch/building_pass.hpp"
 #include "fitness/torch/job.hpp"
 #include "fitness/torch/source_facts.hpp"
 #include "fitness/worker/worker_process.hpp"
@@ -30,6 +31,19 @@ bool speaks_of_convolutions(const program& source) {
   return std::any_of(source.files.begin(), source.files.end(), [](const auto& file) {
     return file.text.find("Conv") != std::string::npos || file.text.find("conv") != std::string::npos;
   });
+}
+
+json::object facts_for_pytorch(const device_description& device) {
+  return {{"name", device.name},
+          {"major", device.major},
+          {"minor", device.minor},
+          {"total_memory", device.memory_bytes},
+          {"multi_processor_count", device.multiprocessors},
+          {"L2_cache_size", device.l2_bytes},
+          {"max_threads_per_multi_processor", device.threads_per_multiprocessor},
+          {"regs_per_multiprocessor", device.registers_per_multiprocessor},
+          {"shared_memory_per_multiprocessor", device.shared_per_multiprocessor},
+          {"shared_memory_per_block_optin", device.shared_per_block}};
 }
 
 scalar_argument word_of(std::int64_t value) {
@@ -78,6 +92,7 @@ python_programs::python_programs(std::shared_ptr<const task> t, const python_set
     : task_(std::move(t)),
       settings_(settings),
       device_(device.uuid),
+      facts_(facts_for_pytorch(device)),
       warm_(shared != nullptr ? shared->of(settings, device)
                               : std::make_shared<warm_pythons>(settings, device)),
       has_convolutions_(speaks_of_convolutions(task_->reference->source)),
@@ -118,6 +133,20 @@ worker_options python_programs::workers_for(python_role role, int queues) {
     return (trusted ? warm_->trusted() : warm_->candidates()).start(job, descriptors);
   };
   return options;
+}
+
+std::string python_programs::build_ahead(const program& source, const std::stop_token& stop) {
+  // Without the run's seed, which decides parameters: it has no use for them.
+  auto job = torch::job_of(*task_, 0);
+  job["files"] = torch::files_of(source);
+  job["entries"] = torch::entries_of_candidate(*task_);
+  torch::building_pass pass;
+  pass.facts = facts_;
+  pass.sandbox = settings_.sandbox;
+  pass.memory_bytes = settings_.memory_bytes;
+  pass.limit_s = longest_load_s;
+  pass.stop = stop;
+  return torch::build_ahead(warm_->ahead(), warm_->connect_compiler(), std::move(job), pass);
 }
 
 worker_settings python_programs::input_maker_for(std::size_t workload) {

@@ -47,6 +47,10 @@ class python_programs {
   std::string object_of(const program& source, python_role role, bool compile = false) const;
   /// The same for a candidate whose process says what share of the device's time its kernels take.
   std::string watched_object_of(const program& source) const;
+  /// Has the extensions built that a candidate asks for while it is loaded, without the device. Thread-safe.
+  /// @return why one cannot be built; empty where all are, or where it is not known yet (building_pass.hpp)
+  /// @throws kevo::error (environment, interrupted)
+  std::string build_ahead(const program& source, const std::stop_token& stop);
   /// Settings of the process in which a function of the reference's text makes the inputs of a workload
   /// (fitness/oracle/input_maker.hpp): on the host, without a device, forked from a server of its own. What
   /// they refer to must not outlive this. Not thread-safe. @throws kevo::error (environment)
@@ -66,7 +70,8 @@ class python_programs {
 
   std::shared_ptr<const task> task_;
   python_settings settings_;
-  std::string device_;  // its uuid
+  std::string device_;         // its uuid
+  boost::json::object facts_;  // what programs ask of it, under PyTorch's names
   std::shared_ptr<warm_pythons> warm_;
   bool has_convolutions_ = false;  // whose library takes long to start
   std::uint64_t seed_ = 0;
