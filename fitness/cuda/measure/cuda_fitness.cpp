@@ -87,6 +87,14 @@ void cuda_fitness::state::run_cascade(evaluation_state& p) {
     if (!check_workloads(bench, p, candidate, false) || !same_bits(bench, p, candidate) ||
         !pass_checkers(bench, p, candidate))
       return;
+    // What a process says, and how long it takes, is told to operators, and must not be told by one that has
+    // seen a hidden size. A process in Python that was checked is not timed, so that it can end with the
+    // hidden sizes.
+    const bool ends_after_checks = bench.runs_python();
+    if (ends_after_checks) {
+      if (!check_workloads(bench, p, candidate, true)) return;
+      candidate.restart();
+    }
     p.result.outcome = outcome::valid;
     p.result.stage = evaluation_stage::checked;
     p.checked_s = device.seconds();
@@ -94,10 +102,9 @@ void cuda_fitness::state::run_cascade(evaluation_state& p) {
     const bool refuses = bench.settings().own_kernel_share > 0;
     if (watches && refuses) {
       // Ended before anything is timed.
-      if (auto watched = watch_own_kernels(bench, p, candidate)) watched->restart();
+      watch_own_kernels(bench, p, candidate);
       if (!p.result.valid()) return;
     }
-    std::optional<program_runner> watched;
     if (p.request.wanted > evaluation_stage::checked) {
       if (!time_workloads(bench, p, candidate, p.request.wanted == evaluation_stage::confirmed)) return;
       if (!judge_times(bench, p, candidate.kind())) return;
@@ -105,14 +112,12 @@ void cuda_fitness::state::run_cascade(evaluation_state& p) {
       if (!p.result.valid()) return;
       // Programs that are timed briefly alone are many, and this takes another process.
       if (watches && !refuses && p.result.stage >= evaluation_stage::timed_full)
-        watched = watch_own_kernels(bench, p, candidate);
+        watch_own_kernels(bench, p, candidate);
       p.timed_s = device.seconds();
       candidate.workers().replace();
     }
-    // Last of all: what a process says, and how long it takes, is told to operators, and must not be told by
-    // one that has seen a hidden size. Another process for the timing would cost a context for every
-    // candidate, and so would one behind the process that has told the share of its kernels.
-    if (!check_workloads(bench, p, watched ? *watched : candidate, true)) return;
+    // Others last of all: another process for the timing would cost a context for every candidate.
+    if (!ends_after_checks && !check_workloads(bench, p, candidate, true)) return;
     if (p.result.stage >= evaluation_stage::timed_full)
       p.profile = bench.profile_call(p.built, p.request.stop);
   };
