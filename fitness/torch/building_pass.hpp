@@ -1,5 +1,6 @@
 #pragma once
-// Extensions of a program for a GPU are built before the device is asked for (kevo_torch_ahead.py).
+// Extensions and kernels of a program for a GPU are built before the device is asked for
+// (kevo_torch_ahead.py).
 
 #include <cstdint>
 #include <stop_token>
@@ -23,8 +24,9 @@ struct building_pass {
 };
 
 /// Executes a candidate in a process without a device, so that the process of compilers builds what it asks
-/// for, and remembers it. @param server one without a device @param compiler a socket to the process that
-/// compiles @param job as for a candidate
+/// for, and remembers it. @param server made for a device, with none that it may use @param compiler a socket
+/// to the process that compiles @param job as for a candidate, with "words", the words of calls on visible
+/// workloads, and "triton", whether it has such kernels
 /// @return why the program cannot be built; empty where that is not known: it is built again, or for the
 /// first time, when it is loaded on the device. What it says is the word of the program's own process.
 /// @throws kevo::error (environment, interrupted)

@@ -17,14 +17,17 @@ import sys
 # A request: a byte ("m": of a program that may ask transformers for models) with descriptors, of which the second one is a file with the
 # job in JSON. This process does not read it: what is left of it in its memory would be in the copies that later processes get. The process
 # that was forked answers with one byte, so that the controller learns its process id from the kernel.
-def serve(helper_path, on_device, packages):
+# @param kind "device": processes compute on a device; "ahead": they pretend one; "none": neither
+def serve(helper_path, kind, packages):
     sys.path[:0] = packages
     import warnings
     warnings.filterwarnings("ignore")
     import torch
     import torch.nn.functional  # noqa: F401  what nearly every program imports
     torch.set_num_threads(1)
-    if on_device:
+    if kind == "ahead":
+        import torch._dynamo  # noqa: F401  what operations on the device "meta" import, which takes a second
+    if kind != "none":
         # Processes on a device see a /proc. Nobody may open the memory of this one there, nor that of a process that it has forked
         # and that has no program yet (PR_SET_DUMPABLE).
         ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
@@ -459,4 +462,4 @@ def answering(torch, helper, job, arena, names, give_up):
 if __name__ == "__main__":
     if sys.argv[1] == "serve":
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        serve(sys.argv[2], sys.argv[3] == "device", sys.argv[4:])
+        serve(*sys.argv[2:4], sys.argv[4:])

@@ -31,26 +31,30 @@ class pretended_stream:
         return 1.0
 
 
-def on_processor(torch):
-    Tensor, cpu = torch.Tensor, torch.device("cpu")
-    asked = Tensor.is_cuda.__get__
+# @param place the device of PyTorch whose tensors stand for those of the GPU: "cpu", or "meta", whose tensors have no elements
+def standing_for_gpu(torch, place):
+    Tensor, there = torch.Tensor, torch.device(place)
+    asked, asked_device, gpu = Tensor.is_cuda.__get__, Tensor.device.__get__, torch.device("cuda", 0)
 
     def moved(value):
         if isinstance(value, str) and value.partition(":")[0] == "cuda":
-            return "cpu"
-        return cpu if isinstance(value, torch.device) and value.type == "cuda" else value
+            return place
+        return there if isinstance(value, torch.device) and value.type == "cuda" else value
 
     class mode(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, function, types, args=(), kwargs=None):
             kwargs = kwargs or {}
             if function is Tensor.cuda:
-                return args[0]
+                return args[0] if place == "cpu" else args[0].to(there)
             if function == asked:
                 return True
+            if function == asked_device and place == "meta":
+                own = function(*args)
+                return gpu if own == there else own
             if "device" in kwargs:
                 kwargs = {**kwargs, "device": moved(kwargs["device"])}
                 if isinstance(kwargs["device"], int) and not isinstance(kwargs["device"], bool):
-                    kwargs["device"] = cpu
+                    kwargs["device"] = there
             if kwargs.get("pin_memory"):
                 kwargs = {**kwargs, "pin_memory": False}
             if function is Tensor.to:
@@ -73,10 +77,10 @@ class pretended_generator:
 
 
 # @param facts of the device that is pretended: its properties under PyTorch's names; None: those of a usual one
-def pretend_a_device(torch, facts=None):
+def pretend_a_device(torch, facts=None, place="cpu"):
     if getattr(torch, "kevo_pretends", None):
         return
-    torch.kevo_pretends = on_processor(torch)
+    torch.kevo_pretends = standing_for_gpu(torch, place)
     torch.kevo_pretends.__enter__()
     cuda = torch.cuda
     properties = type("pretended_properties", (pretended_properties,), facts or {})

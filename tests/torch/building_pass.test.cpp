@@ -61,10 +61,7 @@ struct pass_bench {
     compilers = std::make_unique<torch::compile_server>(tools, sandbox_mode::best, wanted);
   }
 
-  std::string build(detail::descriptor socket, const std::string& text, const std::string& source) {
-    const program whole{"python",
-                        {{"kernel.py", "import torch\nfrom torch.utils.cpp_extension import load\n" + text},
-                         {"k.cu", source}}};
+  static boost::json::object job_for(const program& whole) {
     boost::json::object job = {{"inputs", boost::json::array()},
                                {"outputs", boost::json::array()},
                                {"form", "module"},
@@ -74,11 +71,22 @@ struct pass_bench {
                                {"calls", boost::json::array()},
                                {"narrow", false},
                                {"files", torch::files_of(whole)},
-                               {"entries", {"ModelNew"}}};
+                               {"entries", {"ModelNew"}},
+                               {"triton", false},
+                               {"words", boost::json::array()}};
+    return job;
+  }
+  std::string build(detail::descriptor socket, boost::json::object job) {
     torch::building_pass pass;
     pass.sandbox = sandbox_mode::best;
     pass.facts = {{"name", "a device"}, {"major", 9}, {"minor", 0}, {"multi_processor_count", 132}};
     return torch::build_ahead(server, std::move(socket), std::move(job), pass);
+  }
+  std::string build(detail::descriptor socket, const std::string& text, const std::string& source) {
+    return build(std::move(socket),
+                 job_for({"python",
+                          {{"kernel.py", "import torch\nfrom torch.utils.cpp_extension import load\n" + text},
+                           {"k.cu", source}}}));
   }
   std::string build(const std::string& text, const std::string& source) {
     return build(compilers->connect(), text, source);
@@ -91,7 +99,7 @@ struct pass_bench {
 
   shell::scratch folder;
   python_tools tools = torch::find_torch({}, contains(sandbox_mode::best));
-  torch::python_server server{tools, sandbox_mode::best};
+  torch::python_server server{tools, sandbox_mode::best, "", torch::pretended_device()};
   std::unique_ptr<torch::compile_server> compilers;
 };
 
@@ -180,4 +188,52 @@ TEST_CASE("several programs are built at a time") {
   CHECK_MESSAGE(second == "", second);
   const auto first = other.get();
   CHECK_MESSAGE(first == "", first);
+}
+
+// The option of an extension that cannot be built says how many kernels there are.
+TEST_CASE("kernels of Triton are compiled ahead for the arguments of a call, and not launched") {
+  if (!kevo_test::has_pytorch()) return;
+  pass_bench bench;
+  const std::string text = R"py(
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.autotune(configs=[triton.Config({"BLOCK": 128}), triton.Config({"BLOCK": 256})], key=["n"])
+@triton.jit
+def scaled(x, y, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + i, NUMBER * tl.load(x + i, mask=i < n), mask=i < n)
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self, features):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(features))
+
+    def forward(self, x, factor):
+        assert x.is_cuda and x.device.type == "cuda" and factor == 3
+        y = torch.empty(x.shape, device=x.device)
+        scaled[(triton.cdiv(x.numel(), 128),)](x * self.weight, y, x.numel())
+        COMPILED
+        return y
+)py";
+  const auto pass = [&](int number, const std::string& then) {
+    auto own = text;
+    own.replace(own.find("NUMBER"), 6, std::to_string(number) + ".0");
+    own.replace(own.find("COMPILED"), 8, then);
+    auto job = pass_bench::job_for({"python", {{"kernel.py", own}}});
+    job["inputs"] = {{{"name", "x"}, {"dtype", "float32"}, {"rank", 2}, {"scalar", false}},
+                     {{"name", "factor"}, {"dtype", "int64"}, {"rank", 0}, {"scalar", true}}};
+    job["triton"] = true;
+    job["words"] = {{3, 64, 4, 64, 4}};
+    return bench.build(bench.compilers->connect(), std::move(job));
+  };
+  const std::string tells =
+      "from torch.utils.cpp_extension import load_inline; "
+      "load_inline(name='k', cpp_sources='', extra_cflags=[f'-f{scaled.fn.device_caches[0][0].__len__()}'])";
+  const auto said = pass(1, tells);
+  CHECK_MESSAGE(said.find("'-f2'") != std::string::npos, said);
+  CHECK(pass(1, "raise ValueError('one')") == "");
 }

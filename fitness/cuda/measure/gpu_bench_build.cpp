@@ -6,7 +6,6 @@
 #include "fitness/cuda/hosted/entry.hpp"
 #include "fitness/cuda/launch/wanted_kernels.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
-#include "fitness/torch/compile_server.hpp"
 #include "fitness/torch/compiled_baseline.hpp"
 #include "fitness/torch/source_facts.hpp"
 
@@ -87,7 +86,7 @@ built_program gpu_bench::build_python(const program& source, bool trusted, bool 
     return refused(outcome::rejected,
                    "the program has no kernel of its own, which fitness.own_kernel requires");
   // Baselines have no compiler.
-  if (!trusted && torch::uses_extensions(source)) {
+  if (!trusted) {
     if (const auto why = python_->build_ahead(source, stop); !why.empty())
       return refused(outcome::build_failed, "an extension cannot be built", why);
   }

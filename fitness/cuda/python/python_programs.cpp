@@ -15,6 +15,7 @@
 #include "fitness/oracle/generate.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/building_pass.hpp"
+#include "fitness/torch/compile_server.hpp"
 #include "fitness/torch/job.hpp"
 #include "fitness/torch/source_facts.hpp"
 #include "fitness/worker/worker_process.hpp"
@@ -24,6 +25,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::size_t most_words = 512;
+constexpr std::size_t most_calls_ahead = 16;
 constexpr double longest_load_s = 120;
 constexpr double longest_load_of_model_s = 600;  // which may have billions of parameters
 
@@ -31,6 +33,27 @@ bool speaks_of_convolutions(const program& source) {
   return std::any_of(source.files.begin(), source.files.end(), [](const auto& file) {
     return file.text.find("Conv") != std::string::npos || file.text.find("conv") != std::string::npos;
   });
+}
+
+// Scalar inputs, then the extents of every tensor.
+std::vector<std::int64_t> words_of_call(const task& t, const workload& w, const launch_signature& signature) {
+  std::vector<std::int64_t> words;
+  for (const auto& scalar : signature.scalars) {
+    std::int64_t word = 0;
+    std::memcpy(&word, scalar.bytes.data(), sizeof word);
+    words.push_back(word);
+  }
+  const auto axes = axis_values(t, w);
+  for (const auto* list : {&t.inputs, &t.outputs}) {
+    for (const auto& one : *list) {
+      if (one.scalar) continue;
+      const auto own = extents(one, axes);
+      words.insert(words.end(), own.begin(), own.end());
+    }
+  }
+  if (words.size() > most_words)
+    throw error(error_code::input, "the tensors of the task have too many extents", {.file = t.file});
+  return words;
 }
 
 json::object facts_for_pytorch(const device_description& device) {
@@ -44,6 +67,10 @@ json::object facts_for_pytorch(const device_description& device) {
           {"regs_per_multiprocessor", device.registers_per_multiprocessor},
           {"shared_memory_per_multiprocessor", device.shared_per_multiprocessor},
           {"shared_memory_per_block_optin", device.shared_per_block}};
+}
+
+bool is_built_ahead(const program& source) {
+  return torch::uses_extensions(source) || torch::facts_of(source).triton_kernels > 0;
 }
 
 scalar_argument word_of(std::int64_t value) {
@@ -64,24 +91,7 @@ plan python_plan(const task& t, const workload& w) {
   auto& arguments = call.arguments;
   for (std::uint32_t i = 0; i < made.inputs + made.outputs; ++i)
     arguments.emplace_back(buffer_argument{i, 0});
-  for (const auto& scalar : signature.scalars) {
-    std::int64_t word = 0;
-    std::memcpy(&word, scalar.bytes.data(), sizeof word);
-    arguments.emplace_back(word_of(word));
-  }
-  const auto axes = axis_values(t, w);
-  std::size_t words = signature.scalars.size();
-  for (const auto* list : {&t.inputs, &t.outputs}) {
-    for (const auto& one : *list) {
-      if (one.scalar) continue;
-      for (const auto extent : extents(one, axes)) {
-        arguments.emplace_back(word_of(extent));
-        ++words;
-      }
-    }
-  }
-  if (words > most_words)
-    throw error(error_code::input, "the tensors of the task have too many extents", {.file = t.file});
+  for (const auto value : words_of_call(t, w, signature)) arguments.emplace_back(word_of(value));
   made.steps.emplace_back(std::move(call));
   return made;
 }
@@ -97,6 +107,15 @@ python_programs::python_programs(std::shared_ptr<const task> t, const python_set
                               : std::make_shared<warm_pythons>(settings, device)),
       has_convolutions_(speaks_of_convolutions(task_->reference->source)),
       seed_(secret_seed()) {
+  if (std::any_of(task_->seeds.begin(), task_->seeds.end(), is_built_ahead)) {
+    // Needed for the first evaluation, and not by what is made here.
+    ahead_starts_ = std::async(std::launch::async, [warm = warm_] {
+      try {
+        warm->ahead().facts();
+      } catch (const error&) {  // whoever needs it is told
+      }
+    });
+  }
   auto other = std::async(std::launch::async, [this] { warm_->candidates().facts(); });
   warm_->trusted().facts();
   other.get();
@@ -136,10 +155,20 @@ worker_options python_programs::workers_for(python_role role, int queues) {
 }
 
 std::string python_programs::build_ahead(const program& source, const std::stop_token& stop) {
+  if (!is_built_ahead(source)) return {};
   // Without the run's seed, which decides parameters: it has no use for them.
   auto job = torch::job_of(*task_, 0);
   job["files"] = torch::files_of(source);
   job["entries"] = torch::entries_of_candidate(*task_);
+  job["triton"] = torch::facts_of(source).triton_kernels > 0;
+  // Of visible workloads alone: what the process says is shown.
+  json::array words;
+  for (const auto& w : task_->workloads) {
+    if (w.hidden || words.size() == most_calls_ahead) continue;
+    const auto own = words_of_call(*task_, w, signature_of(*task_, w));
+    words.emplace_back(json::array(own.begin(), own.end()));
+  }
+  job["words"] = std::move(words);
   torch::building_pass pass;
   pass.facts = facts_;
   pass.sandbox = settings_.sandbox;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -47,8 +48,10 @@ class python_programs {
   std::string object_of(const program& source, python_role role, bool compile = false) const;
   /// The same for a candidate whose process says what share of the device's time its kernels take.
   std::string watched_object_of(const program& source) const;
-  /// Has the extensions built that a candidate asks for while it is loaded, without the device. Thread-safe.
-  /// @return why one cannot be built; empty where all are, or where it is not known yet (building_pass.hpp)
+  /// Has the extensions and the kernels of Triton built that a candidate asks for, without the device.
+  /// Thread-safe.
+  /// @return why an extension cannot be built; empty where all are, or where it is not known yet
+  /// (building_pass.hpp)
   /// @throws kevo::error (environment, interrupted)
   std::string build_ahead(const program& source, const std::stop_token& stop);
   /// Settings of the process in which a function of the reference's text makes the inputs of a workload
@@ -73,7 +76,8 @@ class python_programs {
   std::string device_;         // its uuid
   boost::json::object facts_;  // what programs ask of it, under PyTorch's names
   std::shared_ptr<warm_pythons> warm_;
-  bool has_convolutions_ = false;  // whose library takes long to start
+  std::future<void> ahead_starts_;  // the process that builds ahead; invalid: not before it is needed
+  bool has_convolutions_ = false;   // whose library takes long to start
   std::uint64_t seed_ = 0;
   std::unique_ptr<torch::python_server> input_makers_;  // null until inputs are made
   std::optional<torch::sealed_memory> parameters_;
