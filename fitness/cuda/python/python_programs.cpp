@@ -1,6 +1,7 @@
 #include "fitness/cuda/python/python_programs.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <future>
 #include <utility>
@@ -107,15 +108,8 @@ python_programs::python_programs(std::shared_ptr<const task> t, const python_set
                               : std::make_shared<warm_pythons>(settings, device)),
       has_convolutions_(speaks_of_convolutions(task_->reference->source)),
       seed_(secret_seed()) {
-  if (std::any_of(task_->seeds.begin(), task_->seeds.end(), is_built_ahead)) {
-    // Needed for the first evaluation, and not by what is made here.
-    ahead_starts_ = std::async(std::launch::async, [warm = warm_] {
-      try {
-        warm->ahead().facts();
-      } catch (const error&) {  // whoever needs it is told
-      }
-    });
-  }
+  // Needed for the first evaluation, and not by what is made here.
+  if (std::any_of(task_->seeds.begin(), task_->seeds.end(), is_built_ahead)) ahead_is_there();
   auto other = std::async(std::launch::async, [this] { warm_->candidates().facts(); });
   warm_->trusted().facts();
   other.get();
@@ -154,8 +148,23 @@ worker_options python_programs::workers_for(python_role role, int queues) {
   return options;
 }
 
+bool python_programs::ahead_is_there() {
+  const std::lock_guard lock(starting_ahead_);
+  if (!ahead_starts_.valid()) {
+    ahead_starts_ = std::async(std::launch::async, [warm = warm_] {
+      try {
+        warm->ahead().facts();
+      } catch (const error&) {  // whoever needs it is told
+      }
+    });
+  }
+  return ahead_starts_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
 std::string python_programs::build_ahead(const program& source, const std::stop_token& stop) {
   if (!is_built_ahead(source)) return {};
+  // Kernels alone are compiled on the device before that process has imported PyTorch.
+  if (!ahead_is_there() && !torch::uses_extensions(source)) return {};
   // Without the run's seed, which decides parameters: it has no use for them.
   auto job = torch::job_of(*task_, 0);
   job["files"] = torch::files_of(source);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -69,6 +70,8 @@ class python_programs {
   std::uint64_t parameter_bytes() const { return parameters_ ? parameters_->bytes() : 0; }
 
  private:
+  // Whether the process that builds ahead is there; if not, it starts beside what comes.
+  bool ahead_is_there();
   boost::json::object told_of(const program& source, python_role role) const;
 
   std::shared_ptr<const task> task_;
@@ -76,7 +79,8 @@ class python_programs {
   std::string device_;         // its uuid
   boost::json::object facts_;  // what programs ask of it, under PyTorch's names
   std::shared_ptr<warm_pythons> warm_;
-  std::future<void> ahead_starts_;  // the process that builds ahead; invalid: not before it is needed
+  std::mutex starting_ahead_;
+  std::future<void> ahead_starts_;  // the process that builds ahead; invalid: nobody has needed it yet
   bool has_convolutions_ = false;   // whose library takes long to start
   std::uint64_t seed_ = 0;
   std::unique_ptr<torch::python_server> input_makers_;  // null until inputs are made
