@@ -61,6 +61,11 @@ struct pass_bench {
     compilers = std::make_unique<torch::compile_server>(tools, sandbox_mode::best, wanted);
   }
 
+  static program program_of(const std::string& text, const std::string& source) {
+    return {"python",
+            {{"kernel.py", "import torch\nfrom torch.utils.cpp_extension import load\n" + text},
+             {"k.cu", source}}};
+  }
   static boost::json::object job_for(const program& whole) {
     boost::json::object job = {{"inputs", boost::json::array()},
                                {"outputs", boost::json::array()},
@@ -83,10 +88,7 @@ struct pass_bench {
     return torch::build_ahead(server, std::move(socket), std::move(job), pass);
   }
   std::string build(detail::descriptor socket, const std::string& text, const std::string& source) {
-    return build(std::move(socket),
-                 job_for({"python",
-                          {{"kernel.py", "import torch\nfrom torch.utils.cpp_extension import load\n" + text},
-                           {"k.cu", source}}}));
+    return build(std::move(socket), job_for(program_of(text, source)));
   }
   std::string build(const std::string& text, const std::string& source) {
     return build(compilers->connect(), text, source);
@@ -140,9 +142,18 @@ TEST_CASE("extensions are built ahead, as the device that is pretended has them,
   CHECK(bench.builds() == 1);
   CHECK(bench.build(at_the_top, "int second;\n") == "");
   CHECK(bench.builds() == 2);
+  // In the first call.
+  auto job = pass_bench::job_for(
+      pass_bench::program_of("class ModelNew(torch.nn.Module):\n    def __init__(self, features):\n        "
+                             "super().__init__()\n    def forward(self):\n        return load(name='k', "
+                             "sources=['k.cu'])\n",
+                             "int of_a_call;\n"));
+  job["words"] = {boost::json::array()};
+  CHECK(bench.build(bench.compilers->connect(), std::move(job)) == "");
+  CHECK(bench.builds() == 3);
   // Its parameters would need terabytes.
   CHECK(bench.build(in_the_constructor, "int third;\n") == "");
-  CHECK(bench.builds() == 3);
+  CHECK(bench.builds() == 4);
 }
 
 TEST_CASE("what does not compile is said before the device is asked for, and nothing else is") {

@@ -28,6 +28,7 @@ namespace {
 constexpr std::size_t most_words = 512;
 constexpr std::size_t most_calls_ahead = 16;
 constexpr double longest_load_s = 120;
+constexpr double longest_kernels_s = 40;         // of a pass that builds kernels alone
 constexpr double longest_load_of_model_s = 600;  // which may have billions of parameters
 
 bool speaks_of_convolutions(const program& source) {
@@ -182,7 +183,7 @@ std::string python_programs::build_ahead(const program& source, const std::stop_
   pass.facts = facts_;
   pass.sandbox = settings_.sandbox;
   pass.memory_bytes = settings_.memory_bytes;
-  pass.limit_s = longest_load_s;
+  pass.limit_s = torch::uses_extensions(source) ? longest_load_s : longest_kernels_s;
   pass.stop = stop;
   return torch::build_ahead(warm_->ahead(), warm_->connect_compiler(), std::move(job), pass);
 }
