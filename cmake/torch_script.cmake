@@ -10,10 +10,12 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_compile.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_build.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_triton.py
+                                                              ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_ahead.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_extension.py)
 file(READ fitness/torch/kevo_torch_build.py kevo_torch_build_text)
 file(READ fitness/torch/kevo_torch_triton.py kevo_torch_triton_text)
 file(READ fitness/torch/kevo_torch_extension.py kevo_torch_extension_text)
+file(READ fitness/torch/kevo_torch_ahead.py kevo_torch_ahead_text)
 file(READ fitness/torch/kevo_torch_compile.py kevo_torch_compile_text)
 file(READ fitness/torch/kevo_torch.py kevo_torch_text)
 file(READ fitness/torch/kevo_torch_device.py kevo_torch_device_text)
@@ -29,7 +31,7 @@ file(GENERATE OUTPUT ${kevo_torch_source} CONTENT "#include \"fitness/torch/comp
 
 namespace kevo::torch {
 std::string_view torch_script() {
-  return R\"kevo_py(${kevo_torch_extension_text})kevo_py\" R\"kevo_py(${kevo_torch_device_text})kevo_py\"
+  return R\"kevo_py(${kevo_torch_extension_text})kevo_py\" R\"kevo_py(${kevo_torch_ahead_text})kevo_py\" R\"kevo_py(${kevo_torch_device_text})kevo_py\"
          R\"kevo_py(${kevo_torch_calls_text})kevo_py\" R\"kevo_py(${kevo_torch_pretend_text})kevo_py\"
          R\"kevo_py(${kevo_torch_program_text})kevo_py\" R\"kevo_py(${kevo_torch_libdevice_text})kevo_py\"
          R\"kevo_py(${kevo_torch_results_text})kevo_py\" R\"kevo_py(${kevo_torch_pretrained_text})kevo_py\"

@@ -16,14 +16,17 @@ import sys
 # A request: a byte ("m": of a program that may ask transformers for models) with descriptors, of which the second one is a file with the
 # job in JSON. This process does not read it: what is left of it in its memory would be in the copies that later processes get. The process
 # that was forked answers with one byte, so that the controller learns its process id from the kernel.
-def serve(helper_path, on_device, packages):
+# @param kind "device": processes compute on a device; "ahead": they pretend one; "none": neither
+def serve(helper_path, kind, packages):
     sys.path[:0] = packages
     import warnings
     warnings.filterwarnings("ignore")
     import torch
     import torch.nn.functional  # noqa: F401  what nearly every program imports
     torch.set_num_threads(1)
-    if on_device:
+    if kind == "ahead":
+        import torch._dynamo  # noqa: F401  what operations on the device "meta" import, which takes a second
+    if kind != "none":
         # Processes on a device see a /proc. Nobody may open the memory of this one there, nor that of a process that it has forked
         # and that has no program yet (PR_SET_DUMPABLE).
         ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
@@ -87,7 +90,7 @@ READY, LOAD_FAILED, CALL_FAILED, WRONG_RESULT = 1, 3, 4, 5
 def explain(error, names):
     import traceback
     text = "".join(traceback.format_exception_only(type(error), error)).strip().replace("\n", " ")
-    text = text.removeprefix("kevo_script.unfit: ")
+    text = text.removeprefix("kevo_script.unfit: ").removeprefix("extension_failure: ")
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in names]
     if lines and not isinstance(error, SyntaxError):
         text += f" (line {lines[-1].lineno} of {os.path.basename(lines[-1].filename)})"
@@ -273,6 +276,13 @@ def begin(helper, job, descriptors):
     answer_calls = answering(torch, helper, job, names, give_up)
     ready = helper.kevo_worker_ready
     try:
+        if job["role"] == "ahead":
+            pretend_a_user()
+            failure = build_ahead(torch, job, asking(compiler), names)
+            if failure:
+                raise failure
+            helper.kevo_worker_ready()
+            helper.kevo_worker_wait()
         if job["role"] == "pacer":
             model = spin(job["pace_us"])
         else:
@@ -465,4 +475,4 @@ def answering(torch, helper, job, names, give_up):
 if __name__ == "__main__":
     if sys.argv[1] == "serve":
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        serve(sys.argv[2], sys.argv[3] == "device", sys.argv[4:])
+        serve(*sys.argv[2:4], sys.argv[4:])

@@ -21,7 +21,8 @@ import tempfile
 import threading
 
 MOST_BYTES = 64 << 20
-MOST_BUILDS = 4  # beside each other
+# Beside each other: each has two or three compilers. How many evaluations there are at the same time (run.parallel.builds) is decided elsewhere.
+MOST_BUILDS = max(4, len(os.sched_getaffinity(0)) // 2)
 MOST_MODULES_OF_ONE = 16
 ALLOWED = re.compile(r"-O[0-3]|--maxrregcount=[0-9]+|--fmad=(true|false)|-lineinfo|-suppress-debug-info|--register-usage-level=[0-9]+")
 

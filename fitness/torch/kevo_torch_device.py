@@ -335,10 +335,12 @@ ASKED = ("num_warps", "num_ctas", "num_stages", "maxnreg", "enable_fp_fusion", "
          "sanitize_overflow", "debug")
 
 
-def redirect_triton(ask):
+# @param loads whether C code is loaded that was compiled; without, whoever needs it gets something that cannot be called
+def redirect_triton(ask, loads=True):
     import fcntl
     import importlib.machinery
     import importlib.util
+    import types
     from pathlib import PurePosixPath
     from triton import knobs
     from triton.backends.nvidia import compiler, driver
@@ -347,7 +349,7 @@ def redirect_triton(ask):
     kept, groups, modules = {}, {}, {}
     # Memory files for modules of C code: later, the process may not make any.
     files = []
-    for _ in range(MOST_MODULES):
+    for _ in range(MOST_MODULES if loads else 0):
         file = os.memfd_create("kevo-module", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(file, MODULE_BYTES)
         fcntl.fcntl(file, fcntl.F_ADD_SEALS, fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK)
@@ -358,6 +360,9 @@ def redirect_triton(ask):
             done, data = ask({"kind": "c", "name": name}, src.encode())
             if not done:
                 raise RuntimeError("C code of Triton does not compile: " + data.decode(errors="replace"))
+            if not loads:
+                modules[src] = types.SimpleNamespace(launch=None)
+                return modules[src]
             if len(data) > MODULE_BYTES or not files:
                 raise RuntimeError("Triton makes more C modules, or larger ones, than a process may have")
             file = files.pop()

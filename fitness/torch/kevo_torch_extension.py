@@ -34,6 +34,11 @@ def asking(descriptor):
     return ask
 
 
+# What the process that compiles does not build.
+class extension_failure(RuntimeError):
+    pass
+
+
 def listed(value):
     return [value] if isinstance(value, str) else list(value or [])
 
@@ -41,16 +46,17 @@ def listed(value):
 # What a program wants built, as the process that compiles understands it. `binding` is that of FlashInfer-Bench: torch or tvm-ffi.
 class extension_requests:
     def __init__(self, ask, files):
-        self.ask = ask
+        self.ask, self.count = ask, 0
         self.texts = {"/kevo/program/" + one["path"]: one["text"] for one in files}
 
     # The path of the shared object.
     def built(self, request):
         if self.ask is None:
             raise RuntimeError("extensions cannot be compiled here: no compiler is offered to this process")
+        self.count += 1
         done, data = self.ask({"kind": "extension"}, json.dumps(request).encode())
         if not done:
-            raise RuntimeError(data.decode(errors="replace"))
+            raise extension_failure(data.decode(errors="replace"))
         return data.decode()
 
     def of_texts(self, name, units, functions, cflags, cuda_cflags, ldflags, binding="torch", with_cuda=False):
@@ -76,13 +82,15 @@ class extension_requests:
         return request
 
 
-def provide_extensions(torch, ask, files):
+# @param instead what a program gets in place of an extension that is built and not loaded; None: all are loaded
+def provide_extensions(torch, ask, files, instead=None):
     requests = extension_requests(ask, files)
-    provide_torch_extensions(torch, requests)
-    provide_ffi_extensions(requests)
+    provide_torch_extensions(torch, requests, instead)
+    provide_ffi_extensions(requests, instead)
+    return requests
 
 
-def provide_torch_extensions(torch, requests):
+def provide_torch_extensions(torch, requests, instead):
     import importlib.machinery
     import importlib.util
     import sys
@@ -90,6 +98,8 @@ def provide_torch_extensions(torch, requests):
 
     def load_module(request, is_python_module):
         path = requests.built(request)
+        if instead:
+            return instead(request["name"])
         if not is_python_module:
             torch.ops.load_library(path)
             return None
@@ -130,7 +140,7 @@ def provide_torch_extensions(torch, requests):
 
 
 # tvm_ffi itself is imported when a program asks for it, from where PyTorch is; of it, tvm_ffi.cpp is replaced.
-def provide_ffi_extensions(requests):
+def provide_ffi_extensions(requests, instead):
     import importlib.abc
     import importlib.machinery
     import sys
@@ -151,7 +161,8 @@ def provide_ffi_extensions(requests):
 
     def load_module(request):
         import tvm_ffi
-        return tvm_ffi.load_module(requests.built(request))
+        path = requests.built(request)
+        return instead(request["name"]) if instead else tvm_ffi.load_module(path)
 
     # What tvm_ffi has for cuda.bindings looks for libraries with programs that a process may not start; it works without.
     def without_cuda_bindings(execute):

@@ -31,26 +31,30 @@ class pretended_stream:
         return 1.0
 
 
-def on_processor(torch):
-    Tensor, cpu = torch.Tensor, torch.device("cpu")
-    asked = Tensor.is_cuda.__get__
+# @param place the device of PyTorch whose tensors stand for those of the GPU: "cpu", or "meta", whose tensors have no elements
+def standing_for_gpu(torch, place):
+    Tensor, there = torch.Tensor, torch.device(place)
+    asked, asked_device, gpu = Tensor.is_cuda.__get__, Tensor.device.__get__, torch.device("cuda", 0)
 
     def moved(value):
         if isinstance(value, str) and value.partition(":")[0] == "cuda":
-            return "cpu"
-        return cpu if isinstance(value, torch.device) and value.type == "cuda" else value
+            return place
+        return there if isinstance(value, torch.device) and value.type == "cuda" else value
 
     class mode(torch.overrides.TorchFunctionMode):
         def __torch_function__(self, function, types, args=(), kwargs=None):
             kwargs = kwargs or {}
             if function is Tensor.cuda:
-                return args[0]
+                return args[0] if place == "cpu" else args[0].to(there)
             if function == asked:
                 return True
+            if function == asked_device and place == "meta":
+                own = function(*args)
+                return gpu if own == there else own
             if "device" in kwargs:
                 kwargs = {**kwargs, "device": moved(kwargs["device"])}
                 if isinstance(kwargs["device"], int) and not isinstance(kwargs["device"], bool):
-                    kwargs["device"] = cpu
+                    kwargs["device"] = there
             if kwargs.get("pin_memory"):
                 kwargs = {**kwargs, "pin_memory": False}
             if function is Tensor.to:
@@ -72,12 +76,14 @@ class pretended_generator:
         self.state = state.clone().view(self.torch.int64)
 
 
-def pretend_a_device(torch):
+# @param facts of the device that is pretended: its properties under PyTorch's names; None: those of a usual one
+def pretend_a_device(torch, facts=None, place="cpu"):
     if getattr(torch, "kevo_pretends", None):
         return
-    torch.kevo_pretends = on_processor(torch)
+    torch.kevo_pretends = standing_for_gpu(torch, place)
     torch.kevo_pretends.__enter__()
     cuda = torch.cuda
+    properties = type("pretended_properties", (pretended_properties,), facts or {})
     plain_generator = torch.Generator
 
     class kind(type):
@@ -98,9 +104,9 @@ def pretend_a_device(torch):
     cuda.is_available = lambda: True
     cuda.device_count = lambda: 1
     cuda.current_device = lambda: 0
-    cuda.get_device_capability = lambda *_: (8, 0)
-    cuda.get_device_name = lambda *_: "interpreter"
-    cuda.get_device_properties = lambda *_: pretended_properties
+    cuda.get_device_capability = lambda *_: (properties.major, properties.minor)
+    cuda.get_device_name = lambda *_: properties.name
+    cuda.get_device_properties = lambda *_: properties
     cuda._lazy_init = lambda: None
     cuda.device = cuda.device_of = cuda._DeviceGuard = cuda.stream = cuda.Stream = cuda.Event = pretended_stream
     cuda.current_stream = cuda.default_stream = lambda *_: pretended_stream()
@@ -108,11 +114,11 @@ def pretend_a_device(torch):
         setattr(cuda, name, lambda *_, **__: None)
     for name in ("max_memory_allocated", "memory_allocated"):
         setattr(cuda, name, lambda *_: 0)
-    pretend_a_driver(torch)
+    pretend_a_driver(torch, properties)
 
 
 # What programs ask Triton of the device ("active" of triton.runtime.driver), which looks for a GPU.
-def pretend_a_driver(torch):
+def pretend_a_driver(torch, properties):
     try:
         from triton.backends.compiler import GPUTarget
         from triton.runtime import driver
@@ -121,7 +127,7 @@ def pretend_a_driver(torch):
 
     class pretended_driver:
         def get_current_target(self):
-            return GPUTarget("cuda", 80, 32)
+            return GPUTarget("cuda", 10 * properties.major + properties.minor, 32)
 
         def get_active_torch_device(self):
             return torch.device("cpu")

@@ -41,7 +41,12 @@ constexpr int longest_fork_ms = 20'000;
 launch_spec spec_of(const python_tools& tools, sandbox_mode sandbox, const std::string& helper, int socket,
                     const std::optional<python_device>& device, const std::string& modules) {
   auto spec = python_spec(tools, sandbox, torch_script(),
-                          {"serve", helper_inside, device ? "device" : "none", tools.packages}, socket);
+                          {"serve", helper_inside,
+                           !device             ? "none"
+                           : device->pretended ? "ahead"
+                                               : "device",
+                           tools.packages},
+                          socket);
   spec.mounts.push_back({helper, helper_inside});
   spec.mounts.push_back({modules, "/kevo/modules"});
   if (!device) {
@@ -232,6 +237,14 @@ std::string python_server::modules() {
 }
 const python_tools& python_server::tools() const {
   return state_->tools;
+}
+
+// PyTorch wants a folder for files where it imports what the device "meta" needs.
+python_device pretended_device() {
+  python_device made;
+  made.scratch_bytes = 1U << 20U;
+  made.pretended = true;
+  return made;
 }
 
 python_tools find_torch(const std::string& configured, bool contained) {

@@ -37,7 +37,11 @@ struct python_device {
   std::vector<std::string> nodes;      ///< device nodes
   /// Room for files in /tmp, which all processes of the server share; 0: nothing can be written. [bytes]
   std::uint64_t scratch_bytes = 0;
+  bool pretended = false;  ///< there is none, and programs are only built for one (building_pass.hpp)
 };
+
+/// For processes that build ahead.
+python_device pretended_device();
 
 /// The warm process. It executes no program: a process that it has forked for one gives up its rights before
 /// it does, shares no memory with it that could be written, and has no descriptor that leads to it. Started

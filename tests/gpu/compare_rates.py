@@ -2,6 +2,9 @@
 """How many times the rate of one device (or place of a CPU) several ones reach, from runs that evaluated the same programs.
 
   compare_rates.py --one RUN... --several RUN... [--pairs MOST]
+  compare_rates.py --rate RUN...
+
+--rate says how many evaluations an hour each run made, and what their time went to.
 
 RUN is the folder of a run, with one device or with several. A rate is the number of first evaluations in a second, as it was
 while every device was at work: the number of devices, times the share of that time for which they were held, divided by the
@@ -17,6 +20,7 @@ import collections
 import json
 import os
 import random
+import re
 import sqlite3
 import statistics
 
@@ -93,6 +97,42 @@ def rate_of_equal_work(one, several, times):
     print(f"time for each process: {per_process(first) * 1e3:.0f} and {per_process(second) * 1e3:.0f} ms")
 
 
+def report_rate(folder):
+    """Evaluations an hour, by the clock on the wall between the end of the first one and that of the last, and by the device's time."""
+    journal = sqlite3.connect("file:" + os.path.join(folder, "journal.sqlite") + "?mode=ro", uri=True)
+    found = [
+        (time_s, json.loads(text))
+        for time_s, text in journal.execute(
+            "SELECT events.time_s, evaluations.evaluation FROM evaluations JOIN events USING (sequence) "
+            "WHERE wanted <> 'confirmed' AND NOT cached ORDER BY sequence"
+        )
+    ][1:]
+    if len(found) < 3:
+        print(f"{folder}: too few evaluations")
+        return
+    costs = [said["cost"] for _, said in found]
+    held = [cost.get("device_s") or 0 for cost in costs]
+    span = found[-1][0] - found[0][0]
+    low, high = interval(held, statistics.mean)
+    print(f"{folder}: {len(found)} evaluations, {dict(collections.Counter(said['outcome'] for _, said in found))}")
+    print(f"  an hour: {3600 * (len(found) - 1) / span:.0f} by the wall; ", end="")
+    print(f"{3600 / statistics.mean(held):.0f} [{3600 / high:.0f}, {3600 / low:.0f}] by the time for which the device was held", end="")
+    print(f" ({statistics.mean(held):.3f} s each, median {statistics.median(held):.3f} s; held for {sum(held[1:]) / span:.0%} of the time)")
+    names = sorted({name for cost in costs for name in cost.get("parts_s", {})})
+    means = {name: statistics.mean(cost.get("parts_s", {}).get(name, 0) for cost in costs) for name in names}
+    for name, seconds in sorted(means.items(), key=lambda one: -one[1]):
+        print(f"  {seconds:.3f} s {name} (mean)")
+    processes = [float(said.get("context", {}).get("held_processes", 0)) for _, said in found]
+    widths = [high / low - 1 for low, high in (said.get("speedup_interval") or (0, 0) for _, said in found) if low and high]
+    pairs = [sum(workload.get("samples") or 0 for workload in said["workloads"]) for _, said in found]
+    print(f"  processes: {statistics.mean(processes):.1f}; pairs: {statistics.mean(pairs):.1f} (means); ", end="")
+    print(f"width of the intervals: {statistics.median(widths):.3f} (median)" if widths else "no intervals")
+    phases = [re.findall(r"([a-z ]+) ([0-9.]+) s", said.get("context", {}).get("held_phases", "")) for _, said in found]
+    for name in sorted({name for one in phases for name, _ in one}):
+        print(f"  phase{name if name.startswith(' ') else ' ' + name}: ", end="")
+        print(f"{statistics.mean(float(s) for one in phases for n, s in one if n == name):.3f} s (mean)")
+
+
 def report_verdicts(programs, one, several):
     outcomes = sum(len({run[p].outcome for run in one + several if p in run}) == 1 for p in programs)
     print(f"same outcome in all runs: {outcomes} of {len(programs)} programs; ", end="")
@@ -110,10 +150,17 @@ def report_verdicts(programs, one, several):
 
 def main():
     words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    words.add_argument("--one", nargs="+", required=True)
-    words.add_argument("--several", nargs="+", required=True)
+    words.add_argument("--one", nargs="+")
+    words.add_argument("--several", nargs="+")
+    words.add_argument("--rate", nargs="+")
     words.add_argument("--pairs", type=int, default=10**9)
     given = words.parse_args()
+    for folder in given.rate or []:
+        report_rate(folder)
+    if given.rate:
+        return
+    if not given.one or not given.several:
+        words.error("--rate, or --one and --several")
     one = [evaluations(folder) for folder in given.one]
     several = [evaluations(folder) for folder in given.several]
     shares, counts = {}, {}

@@ -398,6 +398,20 @@ TEST_CASE("a program with a kernel in CUDA is built in seconds, and not again") 
   CHECK(kevo::median(known) < kevo::median(fresh));
 }
 
+TEST_CASE("an extension that does not compile never asks for the device") {
+  if (!all_is_there()) return;
+  auto fitness = fitness_for("softmax");
+  auto text = shell::read_file(corpus / "honest/inline_cuda.py");
+  const auto plain = judge(fitness, shell::read_file(corpus / "honest/plain.py"));
+  REQUIRE_MESSAGE(plain.valid(), plain.feedback);
+  CHECK(plain.cost.parts_s.at("calls of the candidate") > 0);
+  text.insert(text.find("__global__"), "this is no C++;\n");
+  const auto got = judge(fitness, text);
+  CHECK(got.outcome == kevo::outcome::build_failed);
+  CHECK_MESSAGE(got.feedback.find("does not compile") != std::string::npos, got.feedback);
+  CHECK(got.cost.device_s == 0);
+}
+
 namespace {
 
 struct kind_on_device {

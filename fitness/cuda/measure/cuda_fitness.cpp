@@ -16,15 +16,28 @@
 #include "fitness/cuda/measure/own_kernels.hpp"
 #include "fitness/cuda/measure/screening.hpp"
 #include "fitness/cuda/measure/time_workloads.hpp"
+#include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
 namespace {
 
+using cuda::device_time_spent;
 using cuda::evaluation_state;
 using cuda::gpu_bench;
 using cuda::left_no_room;
 using cuda::program_runner;
 using cuda::speaks_of_room;
+
+// What the time went to in which the device was held, without overlaps.
+void tell_parts(evaluation_cost& cost, const device_time_spent& spent) {
+  cost.parts_s["start of processes"] += spent.workers_s - spent.loads_s;
+  cost.parts_s["load"] += spent.loads_s;
+  cost.parts_s["first calls of processes"] += spent.first_calls_s;
+  cost.parts_s["calls of the candidate"] += spent.candidate_s;
+  cost.parts_s["calls of the baselines"] += spent.trusted_s;
+  cost.parts_s["preparation of calls and comparison of outputs"] +=
+      spent.calls_s - spent.first_calls_s - spent.candidate_s - spent.trusted_s;
+}
 
 constexpr const char* protocol_name = "cuda 11";
 constexpr const char* python_protocol_name = "torch 8, cuda 11";
@@ -53,13 +66,18 @@ struct cuda_fitness::state {
 };
 
 void cuda_fitness::state::run_cascade(evaluation_state& p) {
-  if (!build_candidate(bench, p)) return;
+  const auto building = std::chrono::steady_clock::now();
+  const bool builds = build_candidate(bench, p);
+  p.result.cost.parts_s["compile"] += seconds_since(building);
+  if (!builds) return;
   if (p.request.wanted == evaluation_stage::built) {
     p.result.outcome = outcome::valid;
     p.result.stage = evaluation_stage::built;
     return;
   }
+  const auto waiting = std::chrono::steady_clock::now();
   const gpu_bench::hold device(bench, p.request.stop, p.request.waiting);
+  p.result.cost.parts_s["waiting"] += seconds_since(waiting);
   tell_wait(p.result, device.lock());
   const measuring_span measuring(p.request);
   std::optional<gpu_bench::sparing> memory;
@@ -69,6 +87,14 @@ void cuda_fitness::state::run_cascade(evaluation_state& p) {
     if (!check_workloads(bench, p, candidate, false) || !same_bits(bench, p, candidate) ||
         !pass_checkers(bench, p, candidate))
       return;
+    // What a process says, and how long it takes, is told to operators, and must not be told by one that has
+    // seen a hidden size. A process in Python that was checked is not timed, so that it can end with the
+    // hidden sizes.
+    const bool ends_after_checks = bench.runs_python();
+    if (ends_after_checks) {
+      if (!check_workloads(bench, p, candidate, true)) return;
+      candidate.restart();
+    }
     p.result.outcome = outcome::valid;
     p.result.stage = evaluation_stage::checked;
     p.checked_s = device.seconds();
@@ -76,10 +102,9 @@ void cuda_fitness::state::run_cascade(evaluation_state& p) {
     const bool refuses = bench.settings().own_kernel_share > 0;
     if (watches && refuses) {
       // Ended before anything is timed.
-      if (auto watched = watch_own_kernels(bench, p, candidate)) watched->restart();
+      watch_own_kernels(bench, p, candidate);
       if (!p.result.valid()) return;
     }
-    std::optional<program_runner> watched;
     if (p.request.wanted > evaluation_stage::checked) {
       if (!time_workloads(bench, p, candidate, p.request.wanted == evaluation_stage::confirmed)) return;
       if (!judge_times(bench, p, candidate.kind())) return;
@@ -87,14 +112,12 @@ void cuda_fitness::state::run_cascade(evaluation_state& p) {
       if (!p.result.valid()) return;
       // Programs that are timed briefly alone are many, and this takes another process.
       if (watches && !refuses && p.result.stage >= evaluation_stage::timed_full)
-        watched = watch_own_kernels(bench, p, candidate);
+        watch_own_kernels(bench, p, candidate);
       p.timed_s = device.seconds();
       candidate.workers().replace();
     }
-    // Last of all: what a process says, and how long it takes, is told to operators, and must not be told by
-    // one that has seen a hidden size. Another process for the timing would cost a context for every
-    // candidate, and so would one behind the process that has told the share of its kernels.
-    if (!check_workloads(bench, p, watched ? *watched : candidate, true)) return;
+    // Others last of all: another process for the timing would cost a context for every candidate.
+    if (!ends_after_checks && !check_workloads(bench, p, candidate, true)) return;
     if (p.result.stage >= evaluation_stage::timed_full)
       p.profile = bench.profile_call(p.built, p.request.stop);
   };
@@ -121,6 +144,7 @@ void cuda_fitness::state::account(evaluation_state& p, const gpu_bench::hold& de
   const double held = device.seconds();
   const auto& spent = device.spent();
   p.result.cost.device_s += held;
+  tell_parts(p.result.cost, spent);
   auto& context = p.result.context;
   const auto share = [&](double seconds) { return fmt::format("{:.3f}", held > 0 ? seconds / held : 0); };
   context["foreign_processes"] = device.foreign();
@@ -135,8 +159,8 @@ void cuda_fitness::state::account(evaluation_state& p, const gpu_bench::hold& de
   context["held_share_ends"] = share(spent.ends_s);
   context["held_share_first_calls"] = share(spent.first_calls_s);
   if (p.timed_s > 0)
-    context["held_phases"] = fmt::format("checks {:.3f} s, times {:.3f} s, hidden sizes {:.3f} s",
-                                         p.checked_s, p.timed_s - p.checked_s, held - p.timed_s);
+    context["held_phases"] = fmt::format("checks {:.3f} s, times {:.3f} s, rest {:.3f} s", p.checked_s,
+                                         p.timed_s - p.checked_s, held - p.timed_s);
 }
 
 content_id cuda_fitness::state::key_of(const program& candidate) const {
@@ -163,7 +187,7 @@ void cuda_fitness::state::finish(evaluation_state& p, std::chrono::steady_clock:
           "least the stated one. Programs with launch lines are timed by a finer clock.";
     if (e.valid()) e.feedback += "\n" + bench.profile(p.built, e) + p.profile.text;
   }
-  e.cost.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  e.cost.wall_s = seconds_since(start);
 }
 
 cuda_fitness::cuda_fitness(std::shared_ptr<const task> t, cuda_settings settings)
@@ -176,6 +200,7 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
   if (!request.program) throw error(error_code::usage, "an evaluation needs a program");
   const auto start = std::chrono::steady_clock::now();
   const double waited_s = state_->bench.prepare(request.stop, request.waiting);
+  const double prepared_s = seconds_since(start);
   if (auto found = state_->cached(request)) {
     found->cost.wall_s = found->cost.waited_s = waited_s;  // not what another evaluation has cost
     found->context.erase("waited");
@@ -207,7 +232,9 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
     p.emplace(attempt(p->no_room.has_value()));
     p->result.cost.device_s += spent.device_s;
     p->result.cost.waited_s += spent.waited_s;
+    for (const auto& [name, seconds] : spent.parts_s) p->result.cost.parts_s[name] += seconds;
   }
+  if (prepared_s > 1e-3) p->result.cost.parts_s["preparation of the task"] += prepared_s;
   p->result.cost.waited_s += waited_s;
   state_->finish(*p, start);
   // Who wants a second try must not get what the first one said.

@@ -16,6 +16,9 @@ struct device_time_spent {
   /// Of `calls_s`, the first calls of a process on each workload: host code makes its plans then, and Triton
   /// compiles.
   double first_calls_s = 0;
+  /// Of `calls_s`, which has no other parts than these, `first_calls_s`, and what is around the calls:
+  double candidate_s = 0;  ///< later calls of the candidate, by the clock that times them
+  double trusted_s = 0;    ///< the same of baselines and the empty program
   int calls = 0;
   int processes = 0;  ///< that a program was loaded into
 };

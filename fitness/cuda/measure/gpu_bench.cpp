@@ -19,9 +19,9 @@
 namespace kevo::cuda {
 namespace {
 
-// A candidate that is timed fully needs three processes (checks; times; share of its kernels, then hidden
-// sizes), or more for the times. Behind the times, those of the next one start, several beside each other.
-// Each has some 600 MB of the device.
+// A candidate that is timed fully needs two processes (checks; times), a third one for the share of its
+// kernels if it has any, or more for the times. Behind the times, those of the next one start, several beside
+// each other. Each has some 600 MB of the device.
 constexpr std::size_t python_workers_ahead = 5;
 constexpr std::size_t python_workers_ahead_of_small_device = 4;
 constexpr std::uint64_t small_device_bytes = 24ULL << 30U;

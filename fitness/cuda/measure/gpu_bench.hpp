@@ -199,7 +199,8 @@ class gpu_bench {
   void leave_out(const std::string& name, const std::string& why);
   void check_baseline(gpu_baseline& baseline);
   // Of `build`, in gpu_bench_build.cpp:
-  built_program build_python(const kevo::program& source, bool trusted, bool compile);
+  built_program build_python(const kevo::program& source, bool trusted, bool compile,
+                             const std::stop_token& stop);
   built_program baseline_as_candidate();
   void start_none_ahead(bool wanted);
   built_program build_hosted(const program& source, bool trusted, std::stop_token stop,

@@ -32,7 +32,7 @@ std::map<std::string, std::string> build_context_of(const std::string& compiler,
 
 built_program gpu_bench::build(const program& source, bool trusted, std::stop_token stop,
                                const std::vector<std::string>& link) {
-  if (python_) return build_python(source, trusted, torch::is_compiled(link));
+  if (python_) return build_python(source, trusted, torch::is_compiled(link), stop);
   if (is_hosted(source)) return build_hosted(source, trusted, std::move(stop), link);
   const auto lines = read_launch_lines(source);
   if (const auto* failure = std::get_if<launch_failure>(&lines))
@@ -73,7 +73,8 @@ built_program gpu_bench::build(const program& source, bool trusted, std::stop_to
   return result;
 }
 
-built_program gpu_bench::build_python(const program& source, bool trusted, bool compile) {
+built_program gpu_bench::build_python(const program& source, bool trusted, bool compile,
+                                      const std::stop_token& stop) {
   try {
     static_cast<void>(parse_annotations(source));
     static_cast<void>(build_choices_of(source, build_family::torch, {}));
@@ -84,6 +85,11 @@ built_program gpu_bench::build_python(const program& source, bool trusted, bool 
   if (!trusted && settings_.own_kernel && facts.triton_kernels + facts.cuda_kernels == 0)
     return refused(outcome::rejected,
                    "the program has no kernel of its own, which fitness.own_kernel requires");
+  // Baselines have no compiler.
+  if (!trusted) {
+    if (const auto why = python_->build_ahead(source, stop); !why.empty())
+      return refused(outcome::build_failed, "an extension cannot be built", why);
+  }
   built_program result;
   result.kind = program_kind::hosted;
   for (const auto& w : task_->workloads) result.plans.push_back(python_plan(*task_, w));
@@ -100,7 +106,7 @@ built_program gpu_bench::build_python(const program& source, bool trusted, bool 
 built_program gpu_bench::baseline_as_candidate() {
   for (const auto& b : task_->baselines) {
     if (python_) {
-      auto built = build_python(b.source, true, false);
+      auto built = build_python(b.source, true, false, {});
       built.object.object = python_->object_of(b.source, python_role::candidate);
       if (built.ok) return built;
     } else if (b.link.empty()) {

@@ -28,9 +28,6 @@ std::optional<kernel_share> read_kernel_share(std::string_view text);
 /// Has a process of its own watch a call of the candidate on the visible workload with the least data, and
 /// writes the measure `own_kernel_share`, or in the context why there is none. Ends the candidate's process.
 /// Where the rule fitness.own_kernel_share refuses the candidate, `p.result` is not valid afterwards.
-/// @return the program in the process that watched, which runs and is called as usual from now on; nothing
-/// where there is no measure
-std::optional<program_runner> watch_own_kernels(gpu_bench& bench, evaluation_state& p,
-                                                program_runner& candidate);
+void watch_own_kernels(gpu_bench& bench, evaluation_state& p, program_runner& candidate);
 
 }  // namespace kevo::cuda

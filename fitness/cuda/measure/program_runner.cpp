@@ -180,13 +180,19 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   wanted.untimed = std::min(untimed, static_cast<std::uint32_t>(time.calls) - 1);
   auto& spent = workers_->spent();
   call_result result;
+  double whole_s = 0;
   {
-    const time_span span(spent.calls_s);
-    double later_calls_s = 0;
-    const time_span which(first ? spent.first_calls_s : later_calls_s);
+    const time_span span(whole_s);
     result = workers_->device().call(wanted);
   }
+  spent.calls_s += whole_s;
   spent.kernels_s += 1e-9 * result.outside_ns;
+  if (first) {
+    spent.first_calls_s += whole_s;
+  } else {
+    (whose_ == trust::none ? spent.candidate_s : spent.trusted_s) +=
+        std::clamp(1e-9 * result.outside_ns, 0.0, whole_s);
+  }
   spent.calls += time.calls;
   time.calls -= static_cast<int>(wanted.untimed);
   time.failure = failure_of(result.answer);

@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -47,6 +49,12 @@ class python_programs {
   std::string object_of(const program& source, python_role role, bool compile = false) const;
   /// The same for a candidate whose process says what share of the device's time its kernels take.
   std::string watched_object_of(const program& source) const;
+  /// Has the extensions and the kernels of Triton built that a candidate asks for, without the device.
+  /// Thread-safe.
+  /// @return why an extension cannot be built; empty where all are, or where it is not known yet
+  /// (building_pass.hpp)
+  /// @throws kevo::error (environment, interrupted)
+  std::string build_ahead(const program& source, const std::stop_token& stop);
   /// Settings of the process in which a function of the reference's text makes the inputs of a workload
   /// (fitness/oracle/input_maker.hpp): on the host, without a device, forked from a server of its own. What
   /// they refer to must not outlive this. Not thread-safe. @throws kevo::error (environment)
@@ -62,13 +70,18 @@ class python_programs {
   std::uint64_t parameter_bytes() const { return parameters_ ? parameters_->bytes() : 0; }
 
  private:
+  // Whether the process that builds ahead is there; if not, it starts beside what comes.
+  bool ahead_is_there();
   boost::json::object told_of(const program& source, python_role role) const;
 
   std::shared_ptr<const task> task_;
   python_settings settings_;
-  std::string device_;  // its uuid
+  std::string device_;         // its uuid
+  boost::json::object facts_;  // what programs ask of it, under PyTorch's names
   std::shared_ptr<warm_pythons> warm_;
-  bool has_convolutions_ = false;  // whose library takes long to start
+  std::mutex starting_ahead_;
+  std::future<void> ahead_starts_;  // the process that builds ahead; invalid: nobody has needed it yet
+  bool has_convolutions_ = false;   // whose library takes long to start
   std::uint64_t seed_ = 0;
   std::unique_ptr<torch::python_server> input_makers_;  // null until inputs are made
   std::optional<torch::sealed_memory> parameters_;

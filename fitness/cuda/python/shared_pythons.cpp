@@ -50,6 +50,7 @@ warm_pythons::warm_pythons(const python_settings& settings, const device_descrip
       sandbox_(settings.sandbox),
       candidates_(tools_, settings.sandbox, "", device_for(device, false)),
       trusted_(tools_, settings.sandbox, "", device_for(device, true)),
+      ahead_(tools_, settings.sandbox, "", torch::pretended_device()),
       compiling_(compilers_for(device, settings.nvcc, candidates_.modules())),
       compilers_(std::make_unique<torch::compile_server>(tools_, sandbox_, compiling_)) {}
 

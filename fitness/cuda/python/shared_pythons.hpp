@@ -21,8 +21,9 @@ struct python_settings {
   std::string nvcc;  ///< absolute path, for extensions in CUDA; empty: they cannot be compiled
 };
 
-/// The processes from which those of programs are forked, for one device: one for candidates, and one for
-/// what is trusted (reference, baselines), so that neither files nor memory are common to both. Thread-safe.
+/// The processes from which those of programs are forked, for one device: one for candidates, one for what is
+/// trusted (reference, baselines), so that neither files nor memory are common to both, and one without the
+/// device. Thread-safe.
 class warm_pythons {
  public:
   /// Searches for PyTorch; the processes start when they are first needed. @throws kevo::error (environment)
@@ -30,6 +31,8 @@ class warm_pythons {
 
   torch::python_server& candidates() { return candidates_; }
   torch::python_server& trusted() { return trusted_; }
+  /// Without a device, for what can be done with candidates before they have it.
+  torch::python_server& ahead() { return ahead_; }
   const python_tools& tools() const { return tools_; }
   /// A socket to the process that compiles for candidates; another such process is started if it has ended.
   /// @throws kevo::error (environment)
@@ -40,6 +43,7 @@ class warm_pythons {
   sandbox_mode sandbox_;
   torch::python_server candidates_;
   torch::python_server trusted_;
+  torch::python_server ahead_;
   torch::compile_settings compiling_;
   std::mutex connecting_;
   std::unique_ptr<torch::compile_server> compilers_;

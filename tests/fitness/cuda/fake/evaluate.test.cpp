@@ -9,6 +9,7 @@
 #include <csignal>
 #include <fcntl.h>
 #include <map>
+#include <numeric>
 #include <sstream>
 #include <sys/file.h>
 #include <thread>
@@ -421,6 +422,35 @@ TEST_CASE("the figures say what the device was held for") {
   CHECK(figure("held_share_loads") < figure("held_share_workers"));
   CHECK(figure("held_share_first_calls") > 0);
   CHECK(result.context.at("held_phases").find("checks 0.") == 0);
+}
+
+TEST_CASE("the parts of an evaluation's time do not exceed the whole") {
+  toy_bench bench;
+  const auto sum_of = [](const evaluation& e) {
+    return std::accumulate(e.cost.parts_s.begin(), e.cost.parts_s.end(), 0.0,
+                           [](double sum, const auto& part) { return sum + part.second; });
+  };
+  const auto first = bench.judge(40'000);
+  REQUIRE_MESSAGE(first.valid(), first.feedback);
+  CHECK(first.cost.parts_s.at("preparation of the task") > 0);
+  const auto e = bench.judge(50'000);
+  REQUIRE_MESSAGE(e.valid(), e.feedback);
+  CHECK_FALSE(e.cost.parts_s.contains("preparation of the task"));
+  for (const char* part :
+       {"compile", "start of processes", "load", "first calls of processes", "calls of the candidate",
+        "calls of the baselines", "preparation of calls and comparison of outputs"}) {
+    INFO(part);
+    CHECK(e.cost.parts_s.at(part) > 0);
+  }
+  CHECK(sum_of(e) > 0.7 * e.cost.wall_s);
+  for (const auto* one : {&first, &e}) CHECK(sum_of(*one) <= 1.01 * one->cost.wall_s);
+  // Where the device was never asked for.
+  const auto wrong =
+      toy::evaluate(bench.fitness, toy::scale_source(50'000) + "#error no\n", evaluation_stage::timed_full);
+  CHECK(wrong.outcome == outcome::build_failed);
+  CHECK(wrong.cost.parts_s.size() == 1);
+  CHECK(wrong.cost.parts_s.contains("compile"));
+  CHECK(wrong.cost.device_s == 0);
 }
 
 TEST_CASE("a confirmation gives a sustained time") {
