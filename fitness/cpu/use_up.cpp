@@ -55,13 +55,12 @@ std::variant<stored_work, call_failure> paired_timer::set_up_again() {
   // The second of two processes that start together waits for the first one; both have started alone, too.
   stored.set_up_ns = std::max(candidate_->latest_start_ns() - baseline_->start_ns(), 0.0) +
                      std::max(first.whole_ns - usual.whole_ns, 0.0);
-  stored.bytes =
-      std::max(candidate_->writable_bytes() - baseline_->writable_bytes() - unusual_bytes, 0.0);
+  stored.bytes = std::max(candidate_->writable_bytes() - baseline_->writable_bytes() - unusual_bytes, 0.0);
   return stored;
 }
 
-// Uses up what is stored and gives the ratio of the times of both programs after that. @param calls set to how
-// many calls the candidate's process has had
+// Uses up what is stored and gives the ratio of the times of both programs after that. @param calls set to
+// how many calls the candidate's process has had
 std::variant<double, call_failure> paired_timer::ratio_after(const stored_work& stored, double seconds,
                                                              int& calls) {
   const auto start = std::chrono::steady_clock::now();
@@ -139,9 +138,10 @@ std::variant<std::string, call_failure> paired_timer::use_up(double seconds) {
   for (auto& pair : pairs_) pair.candidate_ns = pair.candidate_ns * factor + shared_ns;
   for (auto& even : even_) even = even * factor + shared_ns;
   if (factor > 1) {
-    return fmt::format("after {} calls in one process, a call takes {:.3g} times as long as before: what was "
-                       "prepared before the timed calls has been used up; the longer time counts",
-                       calls, factor);
+    return fmt::format(
+        "after {} calls in one process, a call takes {:.3g} times as long as before: what was "
+        "prepared before the timed calls has been used up; the longer time counts",
+        calls, factor);
   }
   return fmt::format(
       "what its processes prepare before the timed calls could serve {:.0f} of them, and {} were made: the "
