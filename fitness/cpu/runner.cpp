@@ -167,6 +167,7 @@ void runner::launch() {
   auto worker = worker_;
   if (setup_.loads_s > 0)
     worker.load_limit_s = std::clamp(setup_.loads_s - loads_s_, 0.0, worker.load_limit_s);
+  arena_bytes_ = bytes;
   launched_ = std::chrono::steady_clock::now();
   const bool by_parent = !worker.start;
   if (by_parent && (!parent_ || !parent_->usable()))

@@ -93,6 +93,8 @@ class runner {
   call_time unjudged(const content& one, const content& other, std::chrono::nanoseconds limit);
   /// Of the present process, if there is one.
   std::optional<process_usage> usage() const { return session_ ? session_->usage() : std::nullopt; }
+  /// Of the memory that the present process shares with the controller.
+  std::size_t arena_bytes() const { return arena_bytes_; }
   double writable_bytes() const { return session_ ? session_->writable_bytes() : 0; }
   /// Of the process whose calls waited most.
   file_waits waits();
@@ -154,6 +156,7 @@ class runner {
   double latest_start_s_ = 0;
   std::optional<process_usage> loaded_;  // of the present process, when it had been loaded
   file_waits waits_;
+  std::size_t arena_bytes_ = 0;
   suite_verdict by_suite_;
   bool compares_by_suite_ = false;
   bool for_one_ = false;  // the process, or the next one, serves the selected workload alone

@@ -16,6 +16,7 @@
 #include "fitness/cpu/paired.hpp"
 #include "fitness/cpu/stored_work.hpp"
 #include "fitness/cpu/uneven.hpp"
+#include "fitness/worker/protocol.hpp"
 #include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
@@ -56,11 +57,13 @@ std::variant<stored_work, call_failure> paired_timer::set_up_again() {
   stored.set_up_ns = std::max(candidate_->latest_start_ns() - baseline_->start_ns(), 0.0) +
                      std::max(first.whole_ns - usual.whole_ns, 0.0);
   stored.bytes = std::max(candidate_->writable_bytes() - baseline_->writable_bytes() - unusual_bytes, 0.0);
+  // What it stored there is not beyond what others have.
+  if (warms_up_) stored.bytes += static_cast<double>(spare_heap_bytes(candidate_->arena_bytes()));
   return stored;
 }
 
-// Uses up what is stored and gives the ratio of the times of both programs after that. @param calls set to
-// how many calls the candidate's process has had
+// Uses up what is stored and gives the ratio of the times of both programs after that, at least. @param calls
+// set to how many calls the candidate's process has had
 std::variant<double, call_failure> paired_timer::ratio_after(const stored_work& stored, double seconds,
                                                              int& calls) {
   const auto start = std::chrono::steady_clock::now();
@@ -78,11 +81,14 @@ std::variant<double, call_failure> paired_timer::ratio_after(const stored_work& 
       if (time.failure) return *time.failure;
     }
   }
+  // Both programs are treated alike.
   for (calls = 0; calls < served && seconds_since(start) < seconds; ++calls) {
     // Rows of two inputs may not go together.
     if (const auto time = candidate_->unjudged(*one, *other, limit_); time.failure) return *time.failure;
+    if (baseline_->unjudged(*one, *other, limit_).failure) return 0.0;
   }
   candidate_->settle();
+  baseline_->settle();
   readings candidate;
   readings baseline;
   bool candidate_first = random_.chance(0.5);
@@ -102,14 +108,20 @@ std::variant<double, call_failure> paired_timer::ratio_after(const stored_work& 
     }
     candidate_first = !candidate_first;
   }
-  return settled(candidate) / settled(baseline);
+  // At least: a candidate could make its own times differ as it likes.
+  constexpr double least_error = 0.01;
+  const double theirs = settled(baseline);
+  const double own = settled(candidate);
+  const double their_error = std::max(error_of_middle(baseline.quiet) / theirs, least_error);
+  const double own_error = std::min(error_of_middle(candidate.quiet) / own, 2 * their_error);
+  return own / theirs * std::max(1 - 2 * (own_error + their_error), 0.0);
 }
 
 std::variant<std::string, call_failure> paired_timer::use_up(double seconds) {
   if (pairs_.empty()) return "";
   constexpr double least_rise = 0.03;
   constexpr double most_error = 0.05;
-  constexpr int tries = 2;  // a process may be slow for other reasons
+  constexpr int tries = 3;  // a process may be slow for other reasons
   const double call_ns = median_of(pairs_, [](const auto& pair) { return pair.candidate_ns; });
   const double usual = median_of(pairs_, [](const auto& p) { return p.candidate_ns / p.baseline_ns; });
   std::vector<double> ratios;
@@ -130,7 +142,11 @@ std::variant<std::string, call_failure> paired_timer::use_up(double seconds) {
     // What it does with inputs that are no inputs of the task convicts nobody.
     if (std::holds_alternative<call_failure>(ratio)) return "";
     factor = std::min(factor, std::get<double>(ratio) / usual);
-    shared_ns = calls < calls_needed && stored.bytes > much_bytes ? stored.set_up_ns / calls : 0;
+    shared_ns =
+        calls < calls_needed &&
+                stored.bytes - static_cast<double>(spare_heap_bytes(candidate_->arena_bytes())) > much_bytes
+            ? stored.set_up_ns / calls
+            : 0;
     if (factor < certain) break;
   }
   if (factor < certain) factor = 1;

@@ -2,7 +2,6 @@
 // pages, waiting for a call without taking processor time, and giving up its rights. kevo_torch.py loads it
 // by ctypes. A process uses it after its fork.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -77,9 +76,7 @@ KEVO_WORKER const char* kevo_worker_open(int control, int arena_descriptor, int 
   calls.emplace(*page, threads > 1);
   side::touch_pages(arena);
   try {
-    constexpr std::size_t least_heap = 16U << 20U;
-    constexpr std::size_t most_heap = 1U << 30U;
-    if (memory_bytes > 0) grow_heap(std::min(least_heap + 2 * arena.size, most_heap));
+    if (memory_bytes > 0) grow_heap(kevo::spare_heap_bytes(arena.size));
     if (memory_bytes > 0) kevo::limit_further_addresses(memory_bytes + side::spare_addresses(threads));
     kevo::lock_down(threads, false, compiler);
   } catch (const std::exception& problem) {
