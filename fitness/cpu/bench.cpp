@@ -87,25 +87,29 @@ runner test_bench::run_candidate(const std::string& object, std::stop_token stop
 constexpr double shortest_block_ns = 4e6;
 constexpr double longest_block_ns = 10e6;
 
-paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, runner& candidate, bool brief) {
-  return plan_for(workload, candidate_ns, candidate, baseline_, brief);
+paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, runner& candidate, bool brief,
+                                  const std::stop_token& stop) {
+  return plan_for(workload, candidate_ns, candidate, baseline_, brief, stop);
 }
 
 paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, runner& candidate,
-                                  trusted_program& other, bool brief) {
+                                  trusted_program& other, bool brief, const std::stop_token& stop) {
   // The first look, which has at least four pairs, is not to take much longer than it may.
   const double block_ns =
       brief ? 0 : std::clamp(1e9 * settings_.timing.short_s / 10, shortest_block_ns, longest_block_ns);
-  const auto plan = plan_pairing(candidate_ns, other.call_ns[workload], mixed_[workload].size(), block_ns,
+  const bool once = kind_->contents_once && !is_trusted(candidate.object());
+  const auto plan = plan_pairing(candidate_ns, other.call_ns[workload],
+                                 once ? contents_of_process(workload) : mixed_[workload].size(), block_ns,
                                  candidate.start_ns());
-  return {candidate,
-          *other.program,
-          *pacer_,
-          workload,
-          mixed_[workload],
-          plan,
-          call_limit(workload),
-          rng(settings_.seed ? *settings_.seed + 2 : secret_seed())};
+  paired_timer timer(candidate, *other.program, *pacer_, workload, mixed_[workload], plan,
+                     call_limit(workload), rng(settings_.seed ? *settings_.seed + 2 : secret_seed()));
+  if (kind_->warms_up) timer.warm_up();
+  if (once) {
+    timer.draw_from([this, workload, object = candidate.object(), stop](std::size_t count) {
+      return unused_contents(workload, object, count, stop);
+    });
+  }
+  return timer;
 }
 
 // Of a candidate that is about as fast as the first baseline, both kinds of comparison take about as long.
@@ -184,11 +188,21 @@ std::chrono::nanoseconds test_bench::call_limit(std::size_t workload) const {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
-content_list test_bench::contents_to_check(std::size_t workload) {
-  if (task_->workloads[workload].hidden) return oracle_->varied(workload, 3);
+content_list test_bench::contents_to_check(std::size_t workload, const std::string& object,
+                                           const std::stop_token& stop) {
+  constexpr std::size_t hidden_ones = 3;
+  const bool once = kind_->contents_once && !is_trusted(object);
+  if (task_->workloads[workload].hidden) {
+    if (!once) return oracle_->varied(workload, hidden_ones, stop);
+    auto& given = used_[object].varied;
+    given.resize(task_->workloads.size());
+    return oracle_->varied(workload, hidden_ones, stop,
+                           std::exchange(given[workload], given[workload] + hidden_ones));
+  }
   // The first eight show all sorts of kinds; long calls are spared some, as all that are timed are checked,
   // too.
   const std::size_t count = baseline_.call_ns[workload] < 10e6 ? 8 : 5;
+  if (once) return unused_contents(workload, object, count, stop);
   const auto& mixed = mixed_[workload];
   return {mixed.begin(), mixed.begin() + static_cast<std::ptrdiff_t>(std::min(count, mixed.size()))};
 }

@@ -98,9 +98,10 @@ class test_bench {
   /// A timer of the candidate against the baseline, or against another one. @param brief pairs are as short
   /// as can be @param candidate_ns of one call;
   /// 0: unknown
-  paired_timer plan_for(std::size_t workload, double candidate_ns, runner& candidate, bool brief = false);
+  paired_timer plan_for(std::size_t workload, double candidate_ns, runner& candidate, bool brief = false,
+                        const std::stop_token& stop = {});
   paired_timer plan_for(std::size_t workload, double candidate_ns, runner& candidate, trusted_program& other,
-                        bool brief = false);
+                        bool brief = false, const std::stop_token& stop = {});
   /// The fastest other baseline, where a call of the first one takes so long that few pairs fit into the time
   /// of an evaluation, and the candidate is much faster than the first one, too; nullptr otherwise. Such
   /// candidates are compared with it until they are confirmed. @param candidate_ns of one call; 0: however
@@ -123,9 +124,11 @@ class test_bench {
 
   std::chrono::nanoseconds call_limit(std::size_t workload) const;
   std::size_t smallest_visible() const { return smallest_; }
-  /// Contents of a workload in the correctness stage; the first is plain. Those of a visible one are of the
-  /// mixture that is timed.
-  content_list contents_to_check(std::size_t workload);
+  /// Contents of a workload in the correctness stage of an evaluation; the first is plain. Those of a visible
+  /// one are of the mixture that is timed. Only while `take_processors` is held. @param object the
+  /// candidate's
+  content_list contents_to_check(std::size_t workload, const std::string& object,
+                                 const std::stop_token& stop);
   double speed_of_light_ns(std::size_t workload) const;  ///< 0 if unknown
   double minimum_ns(std::size_t workload) const;         ///< no honest call is faster; 0 if unknown
   double working_set_bytes() const;
@@ -142,6 +145,10 @@ class test_bench {
   void check_trusted(trusted_program& trusted, const std::stop_token& stop);
   void make_oracle(const std::string& reference);
   void add_contents(double seconds, const std::stop_token& stop);
+  content_list unused_contents(std::size_t workload, const std::string& object, std::size_t count,
+                               const std::stop_token& stop);
+  std::size_t contents_of_process(std::size_t workload) const;
+  bool is_trusted(const std::string& object) const;
   double seconds_bound(std::size_t workload, double flops, double flop_rate, double byte_rate) const;
 
   std::shared_ptr<const task> task_;
@@ -172,6 +179,19 @@ class test_bench {
   std::vector<bool> rejects_borrowed_;  // contents of other workloads' generators do not suit this one
   std::vector<content_list> mixed_;     // of the visible workloads
   std::size_t evaluations_ = 0;         // that found contents missing
+  // Where the kind of programs has `contents_once`: how many contents of each workload the processes of a
+  // candidate have been given, of all its evaluations together; and what was made beyond those that are kept.
+  struct used_contents {
+    std::vector<std::size_t> mixed;
+    std::vector<std::size_t> varied;
+  };
+  std::map<std::string, used_contents> used_;
+  struct spare_contents {
+    std::string object;
+    std::vector<content_list> unused;  // by workload
+  };
+  spare_contents spare_;
+  std::vector<double> making_s_;  // of one content of each workload [s]
 };
 
 }  // namespace kevo

@@ -18,6 +18,7 @@
 
 #include "fitness/cpu/bench.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
 namespace {
@@ -90,9 +91,59 @@ void test_bench::add_contents(double seconds, const std::stop_token& stop) {
                                    [](const workload& w) { return !w.hidden; });
   for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
     if (task_->workloads[i].hidden || oracle_->complete(i)) continue;
+    const std::size_t before = mixed_[i].size();
+    const auto start = std::chrono::steady_clock::now();
     mixed_[i] = oracle_->mixed(i, seconds / static_cast<double>(timed), stop);
+    if (mixed_[i].size() > before)
+      making_s_[i] = seconds_since(start) / static_cast<double>(mixed_[i].size() - before);
     if (rejects_borrowed_[i]) std::erase_if(mixed_[i], is_borrowed);
   }
+}
+
+bool test_bench::is_trusted(const std::string& object) const {
+  return object == baseline_.object ||
+         std::any_of(others_.begin(), others_.end(), [&](const auto& one) { return one.object == object; });
+}
+
+// What is kept is given to every candidate in the same order, so that it is enough to count. A candidate that
+// has had all of it gets others, which are made for it and forgotten.
+content_list test_bench::unused_contents(std::size_t workload, const std::string& object, std::size_t count,
+                                         const std::stop_token& stop) {
+  constexpr std::size_t most_at_once = 4;  // times as many as are asked for
+  if (spare_.object != object) spare_ = {object, std::vector<content_list>(task_->workloads.size())};
+  auto& spare = spare_.unused[workload];
+  auto& given = used_[object].mixed;
+  given.resize(task_->workloads.size());
+  content_list result;
+  const auto take = [&](content_list& from) {
+    const auto number = static_cast<std::ptrdiff_t>(std::min(from.size(), count - result.size()));
+    result.insert(result.end(), from.begin(), from.begin() + number);
+    from.erase(from.begin(), from.begin() + number);
+  };
+  while (true) {
+    take(spare);
+    auto& mixed = mixed_[workload];
+    for (; given[workload] < mixed.size() && result.size() < count; ++given[workload])
+      result.push_back(mixed[given[workload]]);
+    const std::size_t missing = count - result.size();
+    if (missing == 0) return result;
+    const auto start = std::chrono::steady_clock::now();
+    auto further = oracle_->further(workload, missing, most_at_once * missing, stop);
+    making_s_[workload] = seconds_since(start) / static_cast<double>(further.made.size());
+    for (std::size_t i = 0; i < further.made.size(); ++i) {
+      if (rejects_borrowed_[workload] && is_borrowed(further.made[i])) continue;
+      (i < further.kept ? mixed : spare).push_back(std::move(further.made[i]));
+    }
+  }
+}
+
+// Contents that cost much are shared out among processes: pairs of few calls say more than few pairs.
+std::size_t test_bench::contents_of_process(std::size_t workload) const {
+  constexpr double affordable_s = 0.05;
+  constexpr double fewest = 9;
+  constexpr double most = 241;
+  return static_cast<std::size_t>(
+      std::clamp(affordable_s / std::max(making_s_[workload], 1e-9), fewest, most));
 }
 
 bool test_bench::lacks_contents() const {
@@ -164,6 +215,7 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
   make_oracle(reference);
   mixed_.assign(t.workloads.size(), {});
   rejects_borrowed_.assign(t.workloads.size(), false);
+  making_s_.assign(t.workloads.size(), 0);
   add_contents(first_contents_s, stop);
   const auto seed = settings_.seed ? *settings_.seed : secret_seed();
   // Without process id namespaces nobody could say for sure that no process has an arena mapped any more.

@@ -38,6 +38,22 @@ void tell_parts(evaluation_cost& cost, const runner_times& candidate, const runn
 
 }  // namespace
 
+namespace {
+
+// Calls that wait for files are no calls of a warm process, and what the kernel keeps of files in memory is
+// something that processes can see of each other.
+void tell_waits(evaluation_state& p, const file_waits& waits) {
+  constexpr long many_faults = 100;
+  constexpr double many_bytes = 1U << 20U;
+  if (waits.major_faults < many_faults && waits.read_bytes < many_bytes) return;
+  p.waited_for_files = true;
+  p.result.context["waited_for_files"] =
+      fmt::format("calls of one process waited {} times for pages of files, and {:.1f} MB were read",
+                  waits.major_faults, 1e-6 * waits.read_bytes);
+}
+
+}  // namespace
+
 struct cpu_fitness::state {
   state(std::shared_ptr<const task> t, cpu_settings s, std::shared_ptr<const program_kind> kind)
       : bench(std::move(t), std::move(s), std::move(kind)),
@@ -56,6 +72,7 @@ struct cpu_fitness::state {
 
   bool check_contents(evaluation_state& p, runner& candidate, std::size_t index,
                       const content_list& contents);
+  const content_list& contents_to_check(evaluation_state& p, std::size_t index);
   bool check_workload(evaluation_state& p, runner& candidate, std::size_t index, std::size_t from,
                       std::size_t count);
   void run_cascade(evaluation_state& p);
@@ -108,9 +125,15 @@ bool cpu_fitness::state::check_contents(evaluation_state& p, runner& candidate, 
   return true;
 }
 
+const content_list& cpu_fitness::state::contents_to_check(evaluation_state& p, std::size_t index) {
+  auto& known = p.to_check[index];
+  if (known.empty()) known = bench.contents_to_check(index, p.built.object_path, p.request.stop);
+  return known;
+}
+
 bool cpu_fitness::state::check_workload(evaluation_state& p, runner& candidate, std::size_t index,
                                         std::size_t from, std::size_t count) {
-  const auto contents = bench.contents_to_check(index);
+  const auto& contents = contents_to_check(p, index);
   const auto begin = contents.begin() + static_cast<std::ptrdiff_t>(std::min(from, contents.size()));
   const auto end = contents.begin() + static_cast<std::ptrdiff_t>(std::min(from + count, contents.size()));
   if (p.request.wanted > evaluation_stage::checked && !bench.subject().workloads[index].hidden)
@@ -137,7 +160,7 @@ bool cpu_fitness::state::check_all(evaluation_state& p, runner& candidate) {
   // untimed first calls: at least `fewest_pairs` of them. Two calls say roughly what a call takes.
   const auto before_timing = [&](std::size_t i) {
     if (p.request.wanted <= evaluation_stage::checked || workloads[i].hidden) return all;
-    const std::size_t wanted = bench.contents_to_check(i).size();
+    const std::size_t wanted = contents_to_check(p, i).size();
     return std::max<std::size_t>(2, wanted > fewest_pairs ? wanted - fewest_pairs : 0);
   };
   const auto check = [&](std::size_t i) {
@@ -199,6 +222,7 @@ void cpu_fitness::state::run_cascade(evaluation_state& p) {
     if (p.result.stage >= evaluation_stage::confirmed) time_other_baselines(bench, p, candidate);
   };
   climb();
+  tell_waits(p, candidate.waits());
   tell_suite_rule(p.result, candidate.by_suite());
   for (const auto& sentence : {neighbours.disturbance(), bench.memory_disturbance()}) {
     auto& said = p.result.context["disturbed"];
@@ -263,15 +287,18 @@ evaluation cpu_fitness::evaluate(const evaluation_request& request) {
   p.result.cost.waited_s = waited_s;
   p.call_ns.assign(subject().workloads.size(), 0);
   state_->run_cascade(p);
-  const bool doubtful = p.result.outcome == outcome::timed_out || p.machine;
-  if (doubtful && request.second_try) {  // time and memory depend on the neighbours, too
+  const bool doubtful = p.result.outcome == outcome::timed_out || p.machine || p.waited_for_files;
+  // Time and memory depend on the neighbours, too, and what was read from files is in memory now.
+  if (doubtful && request.second_try) {
     const auto cost = p.result.cost;
+    const bool waited = p.waited_for_files;
     evaluation_state again{request, state_->bench.blank(), {}, {}, false};
     again.result.protocol = state_->bench.kind().protocol;
     again.result.cost = cost;
     again.call_ns.assign(subject().workloads.size(), 0);
     state_->run_cascade(again);
     p.result = std::move(again.result);
+    if (waited) p.result.context["evaluated_again"] = "its calls waited for files in a first evaluation";
     p.built = std::move(again.built);
   }
   if (prepared_s > 1e-3) p.result.cost.parts_s["preparation of the task"] += prepared_s;

@@ -8,6 +8,7 @@
 #include <kevo/evaluate/statistics.hpp>
 
 #include "fitness/cpu/uneven.hpp"
+#include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
 namespace {
@@ -151,10 +152,25 @@ paired_timer::contents_of_calls paired_timer::next_contents() {
   return std::span(cycle_).subspan(place_ - count, count);
 }
 
+// Of one process, its untimed first call included.
+std::size_t paired_timer::contents_of_process() const {
+  const auto of_turn = static_cast<std::size_t>(std::max(plan_.candidate_calls, plan_.baseline_calls));
+  const bool one_turn = plan_.half || plan_.candidate_processes > 1;
+  return 1 + of_turn * (one_turn ? 1 : 2 * static_cast<std::size_t>(plan_.rounds));
+}
+
 // The first one is that of the untimed first call.
 void paired_timer::shuffle_contents() {
-  cycle_ = shuffled_mixture(*contents_, random_);
   place_ = 1;
+  if (source_) {
+    const auto start = std::chrono::steady_clock::now();
+    const std::size_t unchecked = unchecked_.empty() ? 0 : 1;
+    cycle_ = shuffled_mixture(source_(contents_of_process() - unchecked), random_);
+    if (unchecked > 0) cycle_.insert(cycle_.begin(), unchecked_.front());
+    drawing_s_ += seconds_since(start);
+    return;
+  }
+  cycle_ = shuffled_mixture(*contents_, random_);
   if (unchecked_.empty()) return;
   const auto found = std::find(cycle_.begin(), cycle_.end(), unchecked_.front());
   if (found != cycle_.end()) std::iter_swap(cycle_.begin(), found);
@@ -183,13 +199,28 @@ void paired_timer::begin_processes() {
   baseline_->begin_from_rest();
 }
 
+// A process that has just been started has its first calls untimed, so that code and pages are there. Modules
+// that were traced are compiled in the third call, and PyTorch's heap uses its memory again after some.
+std::optional<call_failure> paired_timer::begin_calls(runner& program) {
+  constexpr int fewest = 3;
+  constexpr int most = 10;
+  constexpr double enough_s = 0.02;
+  if (auto first = program.isolated(cycle_.front(), limit_); first.failure) return first.failure;
+  if (&program == candidate_) std::erase(unchecked_, cycle_.front());
+  if (!warms_up_) return std::nullopt;
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < most && (i < fewest || seconds_since(start) < enough_s); ++i) {
+    if (auto further = program.unjudged(*cycle_.front(), *cycle_.front(), limit_); further.failure)
+      return further.failure;
+  }
+  return std::nullopt;
+}
+
 // One turn: adds what its calls took.
 std::optional<call_failure> paired_timer::read(runner& program, contents_of_calls given, const rng& places,
                                                readings& times) {
-  // A process that has just been started has its first call untimed, so that code and pages are there.
   if (!program.warm()) {
-    if (auto warm = program.isolated(cycle_.front(), limit_); warm.failure) return *warm.failure;
-    if (&program == candidate_) std::erase(unchecked_, cycle_.front());
+    if (auto failure = begin_calls(program)) return failure;
   }
   const double cost = delivered_ ? 0 : boundary_.cost_ns();
   for (std::size_t i = 0; i < given.size(); ++i) {

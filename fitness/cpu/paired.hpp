@@ -3,6 +3,8 @@
 // both.
 
 #include <chrono>
+#include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +15,7 @@
 #include <kevo/evaluation.hpp>
 
 #include "fitness/cpu/runner.hpp"
+#include "fitness/cpu/stored_work.hpp"
 
 namespace kevo {
 
@@ -84,12 +87,30 @@ class paired_timer {
   /// Those that no process has been given yet.
   const content_list& unchecked() const { return unchecked_; }
 
+  /// After its untimed first call, a process has further ones with the same inputs, whose results are not
+  /// judged. They are the fewer the longer they take.
+  void warm_up() { warms_up_ = true; }
+  /// So many contents that no process of the candidate has been given yet.
+  using content_source = std::function<content_list(std::size_t)>;
+  /// From now on each process of the candidate has contents from there, and no two of them the same.
+  void draw_from(content_source source) { source_ = std::move(source); }
+  /// What drawing them took so far. [s]
+  double drawing_s() const { return drawing_s_; }
+
   /// Makes the runners ready for this workload; before the first block and after another timer was at work.
   void select();
 
   /// One block. Nothing, or why the candidate is not valid. A failure of the baseline throws kevo::error
   /// (environment).
   std::optional<call_failure> block();
+
+  /// What a process of the candidate did before its timed calls (loading, its first call) may have been work
+  /// for them: buffers that are filled ahead, each used up by a call. Where the process holds enough memory
+  /// for that, calls whose results are not judged use up what it may hold, for at most `seconds`, and then
+  /// both programs are timed once more; what this takes longer than the pairs did is told of all pairs. Where
+  /// there were too few calls, what was done before the timed calls is shared out among them.
+  /// @return what of it is worth a remark; empty for nothing
+  std::variant<std::string, call_failure> use_up(double seconds);
 
   /// The candidate alone for `seconds`, as a champion would be used: call after call, each verified as
   /// always. Gives the median of the last third [ns per call].
@@ -110,6 +131,7 @@ class paired_timer {
  private:
   using contents_of_calls = std::span<const std::shared_ptr<const content>>;
   contents_of_calls next_contents();
+  std::size_t contents_of_process() const;
   void shuffle_contents();
   void begin_processes();
   // Times of calls. [ns]
@@ -126,6 +148,7 @@ class paired_timer {
     /// only beside another one whose calls may be late, too.
     std::vector<double> comparable_with(const readings& other) const;
   };
+  std::optional<call_failure> begin_calls(runner& program);
   std::optional<call_failure> read(runner& program, contents_of_calls given, const rng& places,
                                    readings& times);
   double settled(const readings& times);
@@ -136,6 +159,8 @@ class paired_timer {
   void pace();
   std::optional<call_failure> block_of_turns();
   std::optional<call_failure> block_of_processes();
+  std::variant<stored_work, call_failure> set_up_again();
+  std::variant<double, call_failure> ratio_after(const stored_work& stored, double seconds, int& calls);
 
   runner* candidate_;
   runner* baseline_;
@@ -158,6 +183,9 @@ class paired_timer {
   bool too_short_ = false;
   std::optional<call_failure> load_failure_;  // of the candidate's latest process
   content_list unchecked_;                    // by untimed first calls, in this order
+  content_source source_;                     // null: each process has those of `contents_`
+  double drawing_s_ = 0;
+  bool warms_up_ = false;
 };
 
 }  // namespace kevo

@@ -27,6 +27,11 @@ struct program_kind {
   std::string backend;      ///< `evaluation::backend`
   std::string protocol;     ///< `evaluation::protocol`
   bool suite_rule = false;  ///< results are compared by the rule of KernelBench, too
+  /// No process of a candidate is given a content that another process of it has had: its processes may see
+  /// something of each other, as through what the kernel keeps of files in memory.
+  bool contents_once = false;
+  /// A process has several untimed calls, as it takes PyTorch some until a call is like the one before.
+  bool warms_up = false;
   /// Why a program is none of this kind; empty if it is.
   std::function<std::string(const program&)> refusal;
   /// Builds a candidate. A failed build is a value.

@@ -138,8 +138,23 @@ std::optional<call_failure> runner::begin_process() {
   return await();
 }
 
-void runner::launch() {
+file_waits runner::waits() {
+  const auto now = loaded_ ? usage() : std::nullopt;
+  if (now) {
+    waits_.major_faults = std::max(waits_.major_faults, now->major_faults - loaded_->major_faults);
+    waits_.read_bytes = std::max(waits_.read_bytes, now->read_bytes - loaded_->read_bytes);
+  }
+  return waits_;
+}
+
+void runner::end_process() {
+  waits();
+  loaded_.reset();
   session_.reset();
+}
+
+void runner::launch() {
+  end_process();
   seen_.clear();
   called_.clear();
   const auto room = [this](const std::vector<buffer_shape>& buffers) {
@@ -153,6 +168,7 @@ void runner::launch() {
   auto worker = worker_;
   if (setup_.loads_s > 0)
     worker.load_limit_s = std::clamp(setup_.loads_s - loads_s_, 0.0, worker.load_limit_s);
+  arena_bytes_ = bytes;
   launched_ = std::chrono::steady_clock::now();
   const bool by_parent = !worker.start;
   if (by_parent && (!parent_ || !parent_->usable()))
@@ -173,6 +189,7 @@ std::optional<call_failure> runner::await() {
   const auto awaited = std::chrono::steady_clock::now();
   const auto end = session_->load();
   const double start_s = seconds_since(launched_);
+  latest_start_s_ = start_s;
   start_s_ = start_s_ > 0 ? std::min(start_s_, start_s) : start_s;
   loads_s_ += start_s;
   times_.start_s += seconds_since(awaited);
@@ -187,6 +204,7 @@ std::optional<call_failure> runner::await() {
     return failure;
   }
   session_->reshape(buffers_, slots_for(in_arena(worker_, buffers_)));
+  loaded_ = session_->usage();
   return std::nullopt;
 }
 
@@ -298,6 +316,39 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
   return result;
 }
 
+call_time runner::unjudged(const content& one, const content& other, std::chrono::nanoseconds limit) {
+  need_process();
+  auto inputs = one.inputs;
+  const auto axes = axis_values(*task_, task_->workloads[workload_]);
+  std::size_t place = 0;
+  for (const auto& input : task_->inputs) {
+    if (input.scalar) continue;
+    auto& bytes = inputs[place];
+    const auto& theirs = other.inputs[place++];
+    const auto shape = extents(input, axes);
+    // Whole rows, since a row may be more than its elements: weights of a sum. Integers may be places in
+    // other inputs.
+    const auto rows = shape.empty() ? 0U : static_cast<std::uint64_t>(shape.front());
+    if (element_type_of(input).kind != element_kind::real || rows < 2) continue;
+    const std::size_t row = bytes.size() / rows;
+    auto from = random_.below(rows + 1);
+    auto to = random_.below(rows + 1);
+    if (from > to) std::swap(from, to);
+    std::copy(theirs.begin() + static_cast<std::ptrdiff_t>(from * row),
+              theirs.begin() + static_cast<std::ptrdiff_t>(to * row),
+              bytes.begin() + static_cast<std::ptrdiff_t>(from * row));
+  }
+  const bool cold = task_->workloads[workload_].cache == "cold";
+  rng draws = random_;
+  const auto call = session_->run_isolated({inputs, one.axes, one.scalars}, draws, limit, cold);
+  random_ = draws;
+  times_.calls_s += 1e-9 * call.ns;
+  call_time result{.ns = call.ns, .whole_ns = call.whole_ns};
+  result.failure = failure_of(call.end);
+  if (result.failure) restart();
+  return result;
+}
+
 void runner::settle() {
   if (session_) session_->settle();
 }
@@ -320,7 +371,7 @@ bool runner::delivered() {
 }
 
 void runner::restart() {
-  session_.reset();
+  end_process();
   loading_ = false;
   for_one_ = false;
 }

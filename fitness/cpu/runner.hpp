@@ -45,6 +45,12 @@ struct runner_times {
   runner_times& operator-=(const runner_times& other);
 };
 
+/// What the calls of a process had to wait for from files. Loading is not in it.
+struct file_waits {
+  long major_faults = 0;
+  double read_bytes = 0;
+};
+
 /// What a candidate may take besides its ordinary calls: processors are held meanwhile.
 struct setup_limits {
   double loads_s = 0;        ///< [s] loading, constructors included, in all processes together; 0: any
@@ -83,6 +89,16 @@ class runner {
   /// No call follows soon: a worker that still looks for the next one goes to sleep, so that it does not take
   /// the processor from another.
   void settle();
+  /// A call of the present process with inputs that nobody has computed anything for: those of `one`, in
+  /// which rows drawn at random are those of `other`. Its results are not judged. The process has seen both.
+  call_time unjudged(const content& one, const content& other, std::chrono::nanoseconds limit);
+  /// Of the present process, if there is one.
+  std::optional<process_usage> usage() const { return session_ ? session_->usage() : std::nullopt; }
+  /// Of the memory that the present process shares with the controller.
+  std::size_t arena_bytes() const { return arena_bytes_; }
+  double writable_bytes() const { return session_ ? session_->writable_bytes() : 0; }
+  /// Of the process whose calls waited most.
+  file_waits waits();
   /// Whether the times of the present workload's calls include the delivery of their inputs. Does not depend
   /// on the program. @throws kevo::error (environment) if no process can be started
   bool delivered();
@@ -98,6 +114,7 @@ class runner {
   /// it starts sooner. `await` must follow before anything is timed, and says whether it could be loaded.
   void launch_for_one();
   std::optional<call_failure> await();
+  const std::string& object() const { return object_; }
   /// Whether the process has had a call.
   bool warm() const { return session_ && !called_.empty(); }
   /// From now on the first calls of visible workloads are compared by the rule of KernelBench, too.
@@ -107,9 +124,12 @@ class runner {
   const runner_times& times() const { return times_; }
   /// What starting a process took at least, loading included; 0 if none was started. [ns]
   double start_ns() const { return 1e9 * start_s_; }
+  /// The same of the latest process.
+  double latest_start_ns() const { return 1e9 * latest_start_s_; }
 
  private:
   std::optional<call_failure> begin_process();
+  void end_process();
   void launch();
   std::chrono::nanoseconds first_limit(std::chrono::nanoseconds limit) const;
   void need_process();
@@ -134,6 +154,10 @@ class runner {
   double first_calls_s_ = 0;
   runner_times times_;
   double start_s_ = 0;  // the shortest
+  double latest_start_s_ = 0;
+  std::optional<process_usage> loaded_;  // of the present process, when it had been loaded
+  file_waits waits_;
+  std::size_t arena_bytes_ = 0;
   suite_verdict by_suite_;
   bool compares_by_suite_ = false;
   bool for_one_ = false;  // the process, or the next one, serves the selected workload alone

@@ -38,7 +38,8 @@ paired_timer timer_for(test_bench& bench, evaluation_state& p, runner& candidate
   // Of a candidate that is far from the best, nothing depends on a few per cent, however slow it is.
   const double candidate_ns = p.hopeless ? 0 : p.call_ns[index];
   auto* const comparator = fresh ? nullptr : bench.comparator_for(index, candidate_ns);
-  if (comparator == nullptr) return bench.plan_for(index, p.call_ns[index], candidate, p.hopeless);
+  if (comparator == nullptr)
+    return bench.plan_for(index, p.call_ns[index], candidate, p.hopeless, p.request.stop);
   const auto link = bench.comparator_speedup(index, bench.settings().timing.alpha / 2, p.request.stop);
   p.comparators[index] = link;
   auto& said = p.result.context["compared_indirectly"];
@@ -46,7 +47,7 @@ paired_timer timer_for(test_bench& bench, evaluation_state& p, runner& candidate
       "{}workload '{}' was timed against '{}', which is {:.3g} [{:.3g}, {:.3g}] times as fast as '{}'",
       said.empty() ? "" : "; ", bench.subject().workloads[index].uuid, comparator->name, link.value,
       link.range.low, link.range.high, p.result.baseline);
-  return bench.plan_for(index, p.call_ns[index], candidate, *comparator, p.hopeless);
+  return bench.plan_for(index, p.call_ns[index], candidate, *comparator, p.hopeless, p.request.stop);
 }
 
 // The calls that checked the candidate tell roughly how fast it is: the least time of several. Nothing is
@@ -119,11 +120,14 @@ bool run_until(const planned_look& wanted, test_bench& bench, evaluation_state& 
     if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
     bench.await_quiet_memory();
     const auto start = std::chrono::steady_clock::now();
+    const double drawing_s = timer.drawing_s();
     const auto failure = timer.block();
     p.unchecked[timer.workload()] = timer.unchecked();
+    const double drawn_s = timer.drawing_s() - drawing_s;
+    if (drawn_s > 0) p.result.cost.parts_s["making of inputs"] += drawn_s;
     if (failure)
       return fail(p, timer.workload(), bench.subject().workloads[timer.workload()], *failure), false;
-    spent += seconds_since(start);
+    spent += seconds_since(start) - drawn_s;
   }
   return true;
 }
@@ -166,6 +170,27 @@ const pairing_plan& slowest_plan(const timed_workloads& all) {
   return std::max_element(all.timers.begin(), all.timers.end(), faster)->plan();
 }
 
+// Answers false if the candidate failed. What it finds is in the pairs, of which the intervals are made
+// again.
+bool use_up(const test_bench& bench, evaluation_state& p, std::vector<paired_timer>& timers) {
+  const double seconds = 3 * bench.settings().timing.full_s;
+  std::string found;
+  for (auto& timer : timers) {
+    timer.select();
+    const auto said = timer.use_up(seconds);
+    const auto& w = bench.subject().workloads[timer.workload()];
+    if (const auto* failure = std::get_if<call_failure>(&said))
+      return fail(p, timer.workload(), w, *failure), false;
+    const auto& remark = std::get<std::string>(said);
+    if (!remark.empty())
+      found += fmt::format("{}workload '{}': {}", found.empty() ? "" : "; ", w.uuid, remark);
+  }
+  if (found.empty()) return true;
+  p.result.context["prepared_work"] = found;
+  look(bench, p, timers, bench.settings().timing.alpha);
+  return true;
+}
+
 // Answers false if the candidate failed.
 bool time_alone(const test_bench& bench, evaluation_state& p, std::vector<paired_timer>& timers) {
   for (auto& timer : timers) {
@@ -202,6 +227,7 @@ bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, b
                             : ordinary_looks(budget, pair_s);
     if (!time_by(plan, bench, p, all, fresh)) return false;
   }
+  if (fresh && !use_up(bench, p, all.timers)) return false;
   if (fresh && budget.sustained_s > 0 && !time_alone(bench, p, all.timers)) return false;
   for (const auto& timer : all.timers) p.spread_ns[timer.workload()] = timer.spread_ns();
   tell_clock(p.result, bench.subject().workloads, all.timers);
@@ -216,7 +242,7 @@ bool time_baseline_itself(test_bench& bench, evaluation_state& p, runner& candid
     auto& w = p.result.workloads[i];
     w.outcome = outcome::valid;
     if (workloads[i].hidden) continue;
-    auto timer = bench.plan_for(i, bench.baseline_call_ns(i), candidate, true);
+    auto timer = bench.plan_for(i, bench.baseline_call_ns(i), candidate, true, p.request.stop);
     timer.select();
     if (const auto failure = timer.block()) return fail(p, i, workloads[i], *failure), false;
     w.samples = timer.pairs();
@@ -238,7 +264,7 @@ void time_other_baselines(test_bench& bench, evaluation_state& p, runner& candid
     std::vector<weighted_estimate> parts;
     for (std::size_t i = 0; i < workloads.size(); ++i) {
       if (workloads[i].hidden) continue;
-      auto timer = bench.plan_for(i, p.call_ns[i], candidate, other);
+      auto timer = bench.plan_for(i, p.call_ns[i], candidate, other, false, p.request.stop);
       timer.select();
       for (int block = 0; block < 3; ++block) {
         if (auto failure = timer.block()) return fail(p, i, workloads[i], *failure);

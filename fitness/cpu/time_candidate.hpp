@@ -22,7 +22,9 @@ struct evaluation_state {
   std::vector<double> call_ns;                       // of one call of each workload; 0 if unknown
   bool machine = false;                              // the failure may be the machine's
   std::map<std::size_t, estimate> comparators = {};  // of the workloads that are compared indirectly
-  bool hopeless = false;                             // far slower than the best program
+  bool waited_for_files = false;
+  bool hopeless = false;                              // far slower than the best program
+  std::map<std::size_t, content_list> to_check = {};  ///< contents of each workload, drawn so far
   /// Contents of each workload with which it is checked while it is timed.
   std::map<std::size_t, content_list> unchecked = {};
   std::map<std::size_t, double> spread_ns = {};  // by how much a workload's time may be too small

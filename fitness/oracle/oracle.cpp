@@ -15,6 +15,7 @@
 #include "fitness/machine/available_memory.hpp"
 #include "fitness/oracle/load_failure.hpp"
 #include "fitness/oracle/signature.hpp"
+#include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
 namespace {
@@ -306,6 +307,41 @@ bool oracle::complete(std::size_t workload) {
   return is_full(pools_[workload]);
 }
 
+// Of each eight in a row three are of other kinds.
+std::shared_ptr<const content> oracle::make_next(std::size_t workload,
+                                                 const std::vector<input_recipe>& others, processes& by) {
+  auto& pool = pools_[workload];
+  const std::size_t place = pool.made++ % 8;
+  const bool other = place == 1 || place == 3 || place == 6;
+  const input_recipe from =
+      other ? others[pool.others++ % others.size()] : input_recipe{variety::plain, workload, true};
+  return make(workload, from.kind, from.generators, from.files, by);
+}
+
+// A process of the reference takes a while to start, and what is kept is given to later candidates, too.
+oracle::further_contents oracle::further(std::size_t workload, std::size_t count, std::size_t most,
+                                         const std::stop_token& stop) {
+  constexpr double worth_s = 0.1;
+  const std::lock_guard lock(mutex_);
+  auto& pool = pools_[workload];
+  const auto begin = std::chrono::steady_clock::now();
+  auto by = start(workload, stop);
+  const auto others = other_recipes(workload, alternates(task_->workloads[workload]), lenders(workload));
+  further_contents result;
+  std::size_t bytes = 0;
+  while (result.made.size() < count ||
+         (result.made.size() < most && bytes < limits_.bytes && seconds_since(begin) < worth_s)) {
+    result.made.push_back(make_next(workload, others, by));
+    const std::size_t size = result.made.back()->bytes();
+    bytes += size;
+    if (pool.bytes + size > limits_.bytes || result.kept + 1 < result.made.size()) continue;
+    pool.mixed.push_back(result.made.back());
+    pool.bytes += size;
+    ++result.kept;
+  }
+  return result;
+}
+
 std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload, double seconds,
                                                           const std::stop_token& stop) {
   const std::lock_guard lock(mutex_);
@@ -317,32 +353,32 @@ std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload, 
   const double spent_before = pool.seconds;
   while (!is_full(pool)) {
     if (pool.mixed.size() >= limits_.minimum && pool.seconds - spent_before >= seconds) break;
-    const std::size_t place = pool.mixed.size() % 8;
-    const bool other = place == 1 || place == 3 || place == 6;
-    const input_recipe from =
-        other ? others[pool.others++ % others.size()] : input_recipe{variety::plain, workload, true};
-    pool.mixed.push_back(make(workload, from.kind, from.generators, from.files, by));
+    pool.mixed.push_back(make_next(workload, others, by));
     pool.bytes += pool.mixed.back()->bytes();
-    pool.seconds =
-        spent_before + std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    pool.seconds = spent_before + seconds_since(begin);
   }
   return pool.mixed;
 }
 
 std::vector<std::shared_ptr<const content>> oracle::varied(std::size_t workload, std::size_t count,
-                                                           const std::stop_token& stop) {
+                                                           const std::stop_token& stop, std::size_t from) {
+  constexpr std::size_t every_plain = 3;
   const std::lock_guard lock(mutex_);
   auto& pool = pools_[workload].varied;
-  if (pool.size() < count) {
+  if (pool.size() < from + count) {
     auto by = start(workload, stop);
-    while (pool.size() < count) {
+    while (pool.size() < from + count) {
       // Workloads begin with different varieties, so that a few contents of each show all of them.
-      const std::size_t kind = pool.empty() ? 0 : 1 + (2 * workload + pool.size() - 1) % (variety_count - 1);
-      const bool files = pool.size() % 2 == 0 || !alternates(task_->workloads[workload]);
+      const std::size_t size = pool.size();
+      const std::size_t kind = size % every_plain == 0
+                                   ? 0
+                                   : 1 + (2 * workload + size - 1 - size / every_plain) % (variety_count - 1);
+      const bool files = size % 2 == 0 || !alternates(task_->workloads[workload]);
       pool.push_back(make(workload, static_cast<variety>(kind), workload, files, by));
     }
   }
-  return {pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(count)};
+  const auto begin = pool.begin() + static_cast<std::ptrdiff_t>(from);
+  return {begin, begin + static_cast<std::ptrdiff_t>(count)};
 }
 
 }  // namespace kevo

@@ -68,10 +68,19 @@ class oracle {
                                                     const std::stop_token& stop = {});
   /// Whether the mixture of a workload has reached the limits.
   bool complete(std::size_t workload);
-  /// `count` contents of a workload that is never timed; the first is plain, the others are of changing
-  /// kinds. @throws kevo::error, as `mixed`
+  /// At least `count` further contents of that mixture, of which the first `kept` belong to what `mixed`
+  /// gives from now on: as many as there is room for. Where they are cheap there are more than `count`, at
+  /// most `most`. @throws kevo::error, as `mixed`
+  struct further_contents {
+    std::vector<std::shared_ptr<const content>> made;
+    std::size_t kept = 0;
+  };
+  further_contents further(std::size_t workload, std::size_t count, std::size_t most,
+                           const std::stop_token& stop = {});
+  /// `count` contents of a workload that is never timed, without the first `from`. The first of each three is
+  /// plain, the others are of changing kinds. @throws kevo::error, as `mixed`
   std::vector<std::shared_ptr<const content>> varied(std::size_t workload, std::size_t count,
-                                                     const std::stop_token& stop = {});
+                                                     const std::stop_token& stop = {}, std::size_t from = 0);
 
   const kevo::task& subject() const { return *task_; }
   /// What the reference's process said of itself, if it did: that it could not compute in float64, for
@@ -81,7 +90,8 @@ class oracle {
  private:
   struct workload_pool {
     std::vector<std::shared_ptr<const content>> mixed;
-    std::size_t others = 0;  ///< of `mixed` that are not of the workload's own distribution
+    std::size_t made = 0;    ///< of the mixture so far, kept or not
+    std::size_t others = 0;  ///< of these that are not of the workload's own distribution
     std::size_t bytes = 0;   ///< of `mixed`
     double seconds = 0;      ///< that `mixed` took
     std::vector<std::shared_ptr<const content>> varied;
@@ -97,6 +107,8 @@ class oracle {
   /// @param files whether inputs that come from files do; otherwise they are generated, too
   std::shared_ptr<const content> make(std::size_t workload, variety kind, std::size_t generators, bool files,
                                       processes& by);
+  std::shared_ptr<const content> make_next(std::size_t workload, const std::vector<input_recipe>& others,
+                                           processes& by);
   std::vector<std::size_t> lenders(std::size_t workload) const;
   bool is_full(const workload_pool& pool) const;
   processes start(std::size_t workload, const std::stop_token& stop) const;

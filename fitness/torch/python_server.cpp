@@ -53,11 +53,13 @@ launch_spec spec_of(const python_tools& tools, sandbox_mode sandbox, const std::
     // Without it PyTorch takes the processor for one without vector instructions.
     spec.mounts.push_back({"/proc/cpuinfo", "/proc/cpuinfo", false, true});
     // NumPy, with which Triton's interpreter computes products, would start threads in a forked process that
-    // may not start any, and wait for them for ever. Tensors above glibc's initial threshold always get new
-    // pages: by default, which results get pages that were used before, and which have to fault them in, is
-    // decided by the layout of the heap, which differs between programs and is the same in every pair.
-    for (const char* one : {"CUDA_VISIBLE_DEVICES=", "TRITON_INTERPRET=1", "OPENBLAS_NUM_THREADS=1",
-                            "MALLOC_MMAP_THRESHOLD_=131072"})
+    // may not start any, and wait for them for ever. Freed memory is always used again and never given back
+    // to the kernel, in one heap, for tensors of every size (a threshold for mappings of their own may be 32
+    // MiB at most): a call does not pay for new pages, which by default the layout of the heap would decide,
+    // nor is anything gained by a program that arranges for this itself.
+    for (const char* one :
+         {"CUDA_VISIBLE_DEVICES=", "TRITON_INTERPRET=1", "OPENBLAS_NUM_THREADS=1", "MALLOC_MMAP_MAX_=0",
+          "MALLOC_TRIM_THRESHOLD_=1099511627776", "MALLOC_ARENA_MAX=1"})
       spec.environment.emplace_back(one);
     return spec;
   }

@@ -179,6 +179,8 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
   kind.backend = "torch";
   kind.protocol = "torch 8";
   kind.suite_rule = true;
+  kind.contents_once = true;
+  kind.warms_up = true;
   kind.refusal = [own](const program& source) -> std::string {
     if (source.language != "python" && source.language != "triton")
       return "the torch backend supports programs in python, not in " + source.language;

@@ -97,4 +97,11 @@ inline void spin_pause() {
 #endif
 }
 
+/// The heap of a process of PyTorch begins with so many unused bytes, in pages that are there.
+inline constexpr std::size_t spare_heap_bytes(std::size_t arena_bytes) {
+  constexpr std::size_t least = std::size_t{16} << 20U;
+  constexpr std::size_t most = std::size_t{1} << 30U;
+  return least + arena_bytes < most ? least + arena_bytes : most;
+}
+
 }  // namespace kevo

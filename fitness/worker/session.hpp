@@ -17,6 +17,7 @@
 
 #include "fitness/worker/arena.hpp"
 #include "fitness/worker/arena_pool.hpp"
+#include "fitness/worker/process_usage.hpp"
 #include "fitness/worker/processor_clock.hpp"
 #include "fitness/worker/protocol.hpp"
 #include "fitness/worker/worker_parent.hpp"
@@ -143,6 +144,9 @@ class worker_session {
   isolated_call run_isolated(const call_content& content, rng& random, std::chrono::nanoseconds limit,
                              bool cold);
   std::uint64_t calls() const { return call_number_; }
+  /// Of the process so far; nothing if it has ended.
+  std::optional<process_usage> usage() const { return report_ ? std::nullopt : usage_of(process_.pid()); }
+  double writable_bytes() const { return report_ ? 0 : writable_bytes_of(process_.pid()); }
   /// A worker that looks for its next call goes to sleep now; returns when it does. One that does not is
   /// stopped.
   void settle();

@@ -31,6 +31,7 @@ struct exhibit {
   std::string name;
   std::string text;
   std::string task;
+  std::string twin;  // an honest program that does the same, where there is one
   std::vector<kevo::outcome> verdicts;
 };
 
@@ -58,6 +59,7 @@ inline exhibit read_exhibit(const std::filesystem::path& file) {
       return line.rfind(start, 0) == 0 ? line.substr(start.size()) : std::string();
     };
     if (const auto v = value("task"); !v.empty()) result.task = v;
+    if (const auto v = value("twin"); !v.empty()) result.twin = v;
     for (const auto& name : split(value("verdict"), '|')) {
       const auto outcome = kevo::parse_outcome(name);
       REQUIRE_MESSAGE(outcome, file.string(), ": no outcome is called '", name, "'");

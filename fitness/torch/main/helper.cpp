@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <string>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "fitness/sandbox/limit_memory.hpp"
@@ -29,6 +31,22 @@ const char* map_parameters(int descriptor, bool writable) {
   parameters = side::map_descriptor(descriptor, writable, false);
   ::close(descriptor);
   return parameters.data == nullptr ? "the parameters of the reference cannot be mapped" : nullptr;
+}
+
+// The heap gives nothing back, but takes some calls until each tensor finds the memory of an earlier one.
+// Until then it grows into pages that are there, as a process that has run for a while has them.
+void grow_heap(std::size_t bytes) {
+  void* const block = std::malloc(bytes);
+  if (block == nullptr) return;
+  const auto of_page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(block) + of_page - 1) / of_page * of_page;
+  const auto end = (reinterpret_cast<std::uintptr_t>(block) + bytes) / of_page * of_page;
+  auto* const first = reinterpret_cast<char*>(begin);
+  constexpr int populate_write = 23;  // MADV_POPULATE_WRITE, which older headers do not have
+  if (end > begin && ::madvise(first, end - begin, populate_write) != 0) {
+    for (auto at = begin; at < end; at += of_page) *reinterpret_cast<volatile char*>(at) = 0;
+  }
+  std::free(block);
 }
 
 }  // namespace
@@ -58,6 +76,7 @@ KEVO_WORKER const char* kevo_worker_open(int control, int arena_descriptor, int 
   several_threads = threads > 1;
   side::touch_pages(arena);
   try {
+    if (memory_bytes > 0) grow_heap(kevo::spare_heap_bytes(arena.size));
     if (memory_bytes > 0) kevo::limit_further_addresses(memory_bytes + side::spare_addresses(threads));
     kevo::lock_down(threads, false, compiler);
   } catch (const std::exception& problem) {

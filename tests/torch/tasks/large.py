@@ -1,0 +1,5 @@
+import torch
+
+
+def run(x):
+    return torch.relu(x) * 0.5
