@@ -169,8 +169,9 @@ class engine {
   std::string fingerprint(const device_workload& w, const judged_outputs& judged);
 
   // Of programs that name the place of their results (named_results.cpp).
-  /// What the worker has named for its last call, checked and open. @return what is wrong with it
-  std::string find_results(arena_state& arena, const device_workload& w, output_places& found);
+  /// What the worker has named for its last call, checked and open. @param trusted that of a baseline, so
+  /// that memory that cannot be opened is the machine's fault @return what is wrong with it
+  std::string find_results(arena_state& arena, const device_workload& w, bool trusted, output_places& found);
   /// Reads a few bytes of each, which takes longer the first time.
   void touch(const output_places& outputs);
   /// Where the empty program's outputs would lie.

@@ -110,7 +110,7 @@ worker_answer engine::held_call(arena_state& arena, const call_wanted& wanted,
       places[k].offsets, state.unlaunched < most_unlaunched ? launch_patience : short_patience,
       [&](std::uint64_t request) {
         word = held_word(request);
-        if (finds && launched) wrong = find_results(arena, w, outputs);
+        if (finds && launched) wrong = find_results(arena, w, wanted.trusted, outputs);
         if (finds && !launched) outputs = state.before;
         check(d, d.event_record(began_, gpu_.main()), "recording an event");
         bring_inputs(arena, wanted, places[k], wanted.contents[k]);
@@ -120,17 +120,23 @@ worker_answer engine::held_call(arena_state& arena, const call_wanted& wanted,
       std::chrono::nanoseconds(wanted.limit_ns / wanted.contents.size()), launched);
   state.unlaunched += launched ? 0 : 1;
   if (word == 0) return answer;
+  const auto await_end = [&] {
+    const auto deadline = clock::now() + word_patience;
+    while (answer.end == call_end::done && d.event_query(ended_) == error_not_ready) {
+      if (clock::now() > deadline)
+        answer = {call_end::contradiction, 0, "signalled its end before the work in its stream had ended"};
+    }
+  };
+  if (!outputs.empty()) await_end();
   if (finds && !launched && answer.end == call_end::done) {
     const auto expected = std::move(outputs);
-    wrong = find_results(arena, w, outputs);
-    if (wrong.empty() && outputs != expected) queue_end();
+    wrong = find_results(arena, w, wanted.trusted, outputs);
+    if (wrong.empty() && outputs != expected) {
+      queue_end();
+      await_end();
+    }
   }
   if (answer.end == call_end::done && !wrong.empty()) answer = {call_end::contradiction, 0, wrong};
-  const auto deadline = clock::now() + word_patience;
-  while (answer.end == call_end::done && d.event_query(ended_) == error_not_ready) {
-    if (clock::now() > deadline)
-      answer = {call_end::contradiction, 0, "signalled its end before the work in its stream had ended"};
-  }
   if (answer.end != call_end::done) {
     // What waits for the program's word would wait for ever.
     check(d, d.stream_write_value(aside_, words + held_end, word, 0), "ending a call");

@@ -7,13 +7,16 @@
 #include <array>
 #include <cstring>
 
+#include <kevo/error.hpp>
+
 #include "fitness/cuda/device/engine.hpp"
 #include "fitness/cuda/device/type_code.hpp"
 #include "fitness/oracle/element_type.hpp"
 
 namespace kevo::cuda {
 
-std::string engine::find_results(arena_state& arena, const device_workload& w, output_places& found) {
+std::string engine::find_results(arena_state& arena, const device_workload& w, bool trusted,
+                                 output_places& found) {
   found.clear();
   arena.named = arena.worker->claims(w.outputs.size());
   if (arena.named.empty()) return "ended a call without naming its results";
@@ -27,6 +30,11 @@ std::string engine::find_results(arena_state& arena, const device_workload& w, o
       return "named a result that cannot be: " + wrong;
     if (one.rows.bytes() == 0) continue;
     const auto* block = arena.blocks->of(arena.named[i]);
+    if (block == nullptr && trusted)
+      throw error(error_code::environment,
+                  "the driver does not let kevo-device open memory of another process (CUDA IPC), where the "
+                  "results of programs of PyTorch lie",
+                  {}, "use a driver and a system with CUDA IPC, which WSL does not have");
     if (block == nullptr) return "named memory for a result that cannot be opened";
     if (one.rows.end() > block->bytes) return "named a result that cannot be: it goes beyond its block";
     one.at = block->at + one.rows.offset;
@@ -92,7 +100,7 @@ worker_answer engine::see_named(arena_state& arena, const call_wanted& wanted, s
   const auto& w = task_.workloads[wanted.workload];
   if (wanted.empty) {
     outputs = outputs_of_empty(w, call);
-  } else if (auto wrong = find_results(arena, w, outputs); !wrong.empty()) {
+  } else if (auto wrong = find_results(arena, w, wanted.trusted, outputs); !wrong.empty()) {
     return {call_end::contradiction, 0, std::move(wrong)};
   }
   const auto first = seen.size();
