@@ -226,8 +226,8 @@ std::vector<result_claim> worker_link::claims(std::size_t count) const {
 worker_answer worker_link::show(std::uint32_t result, std::uint64_t offset,
                                 std::array<unsigned char, shown_bytes>& shown) {
   if (!usable_) return last_;
-  page_->request.shown_result = result;
-  page_->request.shown_offset = offset;
+  named_->asked_result = result;
+  named_->asked_offset = offset;
   const auto answer = finish(post(worker_request::show, {}), clock::now() + std::chrono::seconds(10));
   std::memcpy(shown.data(), named_->shown.data(), shown.size());
   return answer;

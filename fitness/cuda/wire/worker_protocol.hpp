@@ -84,8 +84,6 @@ struct control_page {
     std::array<std::uint64_t, most_buffers> offsets;       ///< of each buffer in the arena [bytes]
     std::array<std::uint64_t, most_buffers> masked_bytes;  ///< of each buffer that is masked; else 0
     std::uint32_t buffers;
-    std::uint32_t shown_result;  ///< `show`: out of the block of this result
-    std::uint64_t shown_offset;  ///< from the beginning of the block [bytes]
   } request;
   /// The barrier of a run that may open: `barrier_word`. The key to the inputs of its call is there before.
   alignas(64) shared_word admitted;
@@ -107,6 +105,7 @@ struct control_page {
   alignas(64) shared_word begin;  ///< not 0: the worker may touch the device
 };
 static_assert(shared_word::is_always_lock_free);
+static_assert(offsetof(control_page, done) == 1280);  // as the exploits have it
 
 /// What the word at the beginning of the arena says when the held step of this number may begin.
 constexpr std::uint32_t held_word(std::uint64_t number) {
@@ -139,6 +138,10 @@ struct result_claim {
 };
 /// The results of one call. Written before `armed` and before `done`.
 struct named_results {
+  // Written by the trusted side, for `worker_request::show`:
+  std::uint64_t asked_offset;  ///< from the beginning of the block [bytes]
+  std::uint32_t asked_result;  ///< out of the block of this result
+  // Written by the worker:
   shared_word request;  ///< of the step that they belong to
   std::uint32_t count;
   std::array<unsigned char, shown_bytes> shown;

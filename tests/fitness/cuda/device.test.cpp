@@ -224,8 +224,8 @@ TEST_CASE("what a worker names belongs to the call at hand, and it is asked for 
     await(page.go, 2);  // a call that names nothing
     page.done.store(2);
     await(page.go, 3);
-    if (page.request.kind == worker_request::show && page.request.shown_result == 1)
-      named.shown.fill(static_cast<unsigned char>(page.request.shown_offset));
+    if (page.request.kind == worker_request::show && named.asked_result == 1)
+      named.shown.fill(static_cast<unsigned char>(named.asked_offset));
     page.done.store(3);
     for (;;) ::pause();
   });

@@ -96,14 +96,13 @@ void finish(worker_status status, driver_code code, const std::string& text) {
 
 // What the trusted process asks for, to see that this one can read what it has named.
 void show() {
-  const auto& request = shared.page().request;
   auto& page = results_page();
-  const auto* block = named_here[std::min<std::size_t>(request.shown_result, most_buffers - 1)].block;
+  const auto* block = named_here[std::min<std::size_t>(page.asked_result, most_buffers - 1)].block;
   const auto& d = *driver_here;
-  if (block == nullptr || request.shown_offset >= block->bytes)
+  if (block == nullptr || page.asked_offset >= block->bytes)
     return finish(worker_status::refused, not_the_driver, "bytes of a result that was not named");
-  const auto bytes = std::min<std::size_t>(shown_bytes, block->bytes - request.shown_offset);
-  auto code = d.copy_out(page.shown.data(), block->begin + request.shown_offset, bytes, context_here.stream);
+  const auto bytes = std::min<std::size_t>(shown_bytes, block->bytes - page.asked_offset);
+  auto code = d.copy_out(page.shown.data(), block->begin + page.asked_offset, bytes, context_here.stream);
   if (code == success) code = d.stream_synchronize(context_here.stream);
   finish(code == success ? worker_status::ok : worker_status::failed, code,
          code == success ? "" : text_of(d, code));
