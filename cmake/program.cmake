@@ -155,7 +155,8 @@ set_target_properties(kevo-worker-torch PROPERTIES PREFIX "" SUFFIX ".so" LIBRAR
 # The processes of the CUDA fitness function. None links CUDA; all take their C++ library along, for the sandbox
 # and for machines that are not where they were built.
 add_library(kevo_cuda_common OBJECT fitness/cuda/driver/driver.cpp fitness/cuda/driver/execute.cpp
-                                    fitness/cuda/wire/plan.cpp fitness/cuda/wire/module.cpp)
+                                    fitness/cuda/wire/plan.cpp fitness/cuda/wire/module.cpp
+                                    fitness/cuda/wire/result_place.cpp)
 set_target_properties(kevo_cuda_common PROPERTIES POSITION_INDEPENDENT_CODE ON)  # one of the programs is loaded by Python
 add_executable(kevo-worker-cuda fitness/cuda/worker/main/main.cpp)
 add_executable(kevo-worker-hosted fitness/cuda/hosted/main/main.cpp fitness/sandbox/lock_down.cpp
@@ -165,6 +166,7 @@ target_link_libraries(kevo-worker-hosted PRIVATE ${SECCOMP_ARCHIVE})
 set(kevo_device_sources fitness/cuda/device/contents.cpp fitness/cuda/device/device_nodes.cpp fitness/cuda/device/engine.cpp
                         fitness/cuda/device/engine_ceilings.cpp fitness/cuda/device/foreign_processes.cpp
                         fitness/cuda/device/end_of_call.cpp fitness/cuda/device/interval.cpp
+                        fitness/cuda/device/named_results.cpp fitness/cuda/device/open_blocks.cpp
                         fitness/cuda/device/gpu.cpp fitness/cuda/device/reference.cpp
                         fitness/cuda/device/protocol.cpp fitness/cuda/device/socket.cpp
                         fitness/cuda/device/type_code.cpp fitness/cuda/device/worker_link.cpp

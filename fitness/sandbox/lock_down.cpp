@@ -190,6 +190,12 @@ constexpr const char* denied_beside_driver[] = {"socket", "socketpair", "connect
 constexpr const char* kept_beside_driver[] = {"sendto",   "recvfrom",     "sendmsg",  "recvmsg",
                                               "recvmmsg", "timer_create", "setitimer"};
 
+// A request to NVIDIA's driver that brings memory of another process into this one (NV_ESC_RM_DUP_OBJECT; the
+// size of its argument is left out). What PyTorch programs have as results can be opened by other processes,
+// and the handles can be guessed; a candidate that opened those of a baseline could read them, or spoil them.
+constexpr std::uint64_t driver_duplicates = ('F' << 8U) | 0x34U;
+constexpr std::uint64_t driver_request_bits = 0xffffU;
+
 constexpr std::uint64_t harmless_advice[] = {MADV_NORMAL,
                                              MADV_RANDOM,
                                              MADV_SEQUENTIAL,
@@ -234,6 +240,8 @@ void lock_down_with_driver() {
   }
   for (const char* name : changing_files) rule(c, SCMP_ACT_ERRNO(EPERM), name);
   for (const char* name : {"memfd_create", "perf_event_open"}) rule(c, SCMP_ACT_ERRNO(EPERM), name);
+  rule(c, SCMP_ACT_ERRNO(EPERM), "ioctl",
+       {SCMP_A1(SCMP_CMP_MASKED_EQ, driver_request_bits, driver_duplicates)});
   threads_and_processes(c, false);
   const auto self = static_cast<std::uint64_t>(::getpid());
   rule(c, SCMP_ACT_KILL_PROCESS, "tgkill", {SCMP_A0(SCMP_CMP_NE, self)});

@@ -37,7 +37,8 @@ class prepared_lock_down {
 /// the filter with which the process was started holds on, the mounts decide what can be opened, and what
 /// neither a driver nor an honest program does (execve, fork, ptrace, signals to others, other processes'
 /// memory, mount, bpf, io_uring, ...) ends the process by SIGSYS. New threads are denied (EAGAIN), sockets,
-/// memory files and changes of folders answer EPERM. Cannot be undone.
+/// memory files, changes of folders, and opening device memory of other processes (CUDA IPC) answer EPERM.
+/// Cannot be undone.
 /// @throws std::runtime_error if the kernel refuses the filter
 void lock_down_with_driver();
 

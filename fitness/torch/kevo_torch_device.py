@@ -1,6 +1,7 @@
 # The part of kevo's code in Python processes that computes on a GPU. The process is forked with a context to make and no program; what
-# it is to execute comes with the first request. Inputs and outputs lie in memory that the trusted process on the device has made and
-# reads; requests and answers in a region of host memory (fitness/cuda/wire/worker_protocol.hpp, fitness/cuda/python/main/helper.cpp).
+# it is to execute comes with the first request. Inputs lie in memory that the trusted process on the device has made; results stay where
+# the program has them, and are named to the trusted process, which reads them there; requests and answers lie in a region of host memory
+# (fitness/cuda/wire/worker_protocol.hpp, fitness/cuda/python/main/helper.cpp).
 import base64
 import ctypes
 import gc
@@ -16,6 +17,7 @@ class device_request(ctypes.Structure):
 
 
 LOAD, PREPARE, STEP = 1, 2, 5
+MOST_RANK = 12  # as fitness/cuda/wire/worker_protocol.hpp has it
 # As fitness/cuda/wire/worker_protocol.hpp numbers what a program of Python says of itself.
 RAISED, NOT_RIGHT, NOT_LOADED, NO_MEMORY = -2, -3, -4, -5
 
@@ -31,6 +33,10 @@ def begin_on_device(library, job, descriptors):
     helper = ctypes.PyDLL(None, handle=library._handle)  # calls keep Python's lock: there is nobody to give it to
     helper.kevo_worker_state.restype = ctypes.c_void_p
     helper.kevo_device_next.restype = ctypes.POINTER(device_request)
+    helper.kevo_device_exports.argtypes = [ctypes.c_uint64]
+    helper.kevo_device_ordinary.argtypes = [ctypes.c_uint32, ctypes.c_uint64]
+    helper.kevo_device_ordinary.restype = ctypes.c_uint64
+    helper.kevo_device_name.argtypes = [ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p]
     if job["queues"]:
         os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = str(job["queues"])
     rest = descriptors[2:]
@@ -78,7 +84,7 @@ def serve_device(torch, helper, job, names, ask):
                 continue
             remark = []
             try:
-                prepare, answer = device_calls(torch, program, remark)
+                prepare, answer = device_calls(torch, helper, program, remark)
                 if ask:
                     provide_extensions(torch, ask, program["files"])
                 answer.model = load_on_device(torch, helper, program, names, remark)
@@ -99,7 +105,7 @@ def serve_device(torch, helper, job, names, ask):
             except BaseException as error:
                 end(NO_MEMORY if lacks_memory(error) else RAISED, explain(error, names).encode(errors="replace")[:250])
                 continue
-            launched()
+            launched(answer.named)
             if drained() != 0:
                 continue
             end(NOT_RIGHT if wrong else 0, (wrong or "".join(remark)).encode(errors="replace")[:250])
@@ -189,11 +195,13 @@ def load_on_device(torch, helper, program, names, remark):
 
 
 class device_calls_state:
-    __slots__ = ("model", "call", "run")
+    __slots__ = ("model", "call", "run", "results", "named")
 
 
-def device_calls(torch, program, remark):
+def device_calls(torch, helper, program, remark):
     import struct
+    exports, ordinary, name, mark = (helper.kevo_device_exports, helper.kevo_device_ordinary, helper.kevo_device_name,
+                                     helper.kevo_device_mark)
     Tensor, no_grad, checks = torch.Tensor, torch.no_grad, result_checks(torch)
     empty, frombuffer = torch.empty, torch.frombuffer
     storage_at = torch._C._construct_storage_from_data_pointer
@@ -209,7 +217,9 @@ def device_calls(torch, program, remark):
     inputs = [kind(one, False) for one in program["inputs"]]
     outputs = [kind(one, wide) for one in program["outputs"]]
     own = device_calls_state()
+    own.results, own.named = None, 0
     plan = {}
+    axes = [ctypes.c_int64 * one[2] for one in outputs]
 
     def described(dtype, size, shape):
         strides, count = [], 1
@@ -260,8 +270,53 @@ def device_calls(torch, program, remark):
         with no_grad():
             own.model(*arguments_of(request.pointers)[1])
 
-    # What is wrong with what it returned; nothing if nothing is.
+    # The results of the reference are copied: they are not timed, and may have other types.
+    def take(results, place, pointers, lent):
+        for got, one in zip(results, plan["outputs"]):
+            if not isinstance(got, Tensor):
+                got = torch.as_tensor(got, device=device)
+            wrong = checks.wrong(got, list(one[2]), got.dtype, got.device)
+            if wrong:
+                return wrong
+            checks.take(view(pointers[place], one), got, lent)
+            place += 1
+        return None
+
+    # Whether a result may stay where it is, whatever its shape: the usual case.
+    def stays(got, one):
+        return (type(got) in checks.plain and checks.is_contiguous_of(got) and not checks.is_neg_of(got) and not checks.is_conj_of(got)
+                and len(one[2]) <= MOST_RANK and exports(checks.data_ptr_of(got)))
+
+    def named(number, got, kind):
+        return name(number, checks.data_ptr_of(got), kind[1], kind[2], axes[number](*checks.shape_of(got)),
+                    axes[number](*checks.stride_of(got))) == 0
+
+    # Says where the results lie. What cannot be judged where it lies is copied to memory where it can: inputs and other memory that no
+    # other process can open, elements that share places or lie in no rows, or whose signs are changed when they are read. Everything
+    # else comes behind the mark that ends the call.
+    def tell(results):
+        stay = all(stays(got, one) for got, one in zip(results, plan["outputs"]))
+        if stay:
+            mark()
+        for number, (got, one) in enumerate(zip(results, plan["outputs"])):
+            wrong = checks.wrong(got, list(one[2]), one[0], device)
+            if wrong:
+                return wrong
+            if not stay and (checks.is_neg_of(got) or checks.is_conj_of(got) or not named(number, got, outputs[number])):
+                place = ordinary(number, one[1])
+                if place == 0:
+                    raise torch.OutOfMemoryError("no memory for a copy of a result that cannot be judged where it lies")
+                got = checks.copy(view(place, one), got)
+                stay_there = named(number, got, outputs[number])
+                assert stay_there
+            elif stay:
+                named(number, got, outputs[number])
+        own.named = len(results)
+        return None
+
+    # What is wrong with what it returned; nothing if nothing is. Results live until the next call, as the trusted process reads them.
     def call(request):
+        own.results, own.named = None, 0
         pointers = request.pointers
         place, arguments, lent = arguments_of(pointers)
         with no_grad():
@@ -269,15 +324,10 @@ def device_calls(torch, program, remark):
             results = result if isinstance(result, (tuple, list)) else (result,)
             if len(results) != len(outputs):
                 return f"it returned {len(results)} values; the task has {len(outputs)} outputs"
-            for got, one in zip(results, plan["outputs"]):
-                if wide and not isinstance(got, Tensor):
-                    got = torch.as_tensor(got, device=device)
-                wrong = checks.wrong(got, list(one[2]), got.dtype if wide else one[0], got.device if wide else device)
-                if wrong:
-                    return wrong
-                checks.take(view(pointers[place], one), got, lent)
-                place += 1
-        return None
+            if wide:
+                return take(results, place, pointers, lent)
+            own.results = results
+            return tell(results)
 
     own.call, own.run = call, run
     return prepare, own

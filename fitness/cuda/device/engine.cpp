@@ -114,8 +114,9 @@ contents_made engine::make(const contents_wanted& wanted) {
 }
 
 std::uint32_t engine::open_arena(std::uint64_t bytes) {
-  arenas_.emplace(next_arena_,
-                  arena_state{exported_memory(gpu_.api(), gpu_.device(), bytes), nullptr, false});
+  arenas_.emplace(
+      next_arena_,
+      arena_state{exported_memory(gpu_.api(), gpu_.device(), bytes), nullptr, false, nullptr, {}});
   return next_arena_++;
 }
 
@@ -130,13 +131,16 @@ worker_answer engine::attach(std::uint32_t arena, detail::descriptor region, det
   gpu_.wait();
   state.clean = true;
   state.worker = std::make_unique<worker_link>(std::move(region), std::move(process));
+  state.blocks = std::make_unique<open_blocks>(gpu_.api());
   if (auto answer = state.worker->wait_ready(std::chrono::seconds(30)); answer.end != call_end::done)
     return answer;
   return state.worker->load(0, gpu_.trusted_kernels_bytes(), std::chrono::seconds(30));
 }
 
 void engine::detach(std::uint32_t arena) {
-  at(arena).worker.reset();
+  auto& state = at(arena);
+  state.worker.reset();
+  state.blocks.reset();
 }
 
 worker_answer engine::load(std::uint32_t arena, const compiled_module& candidate) {
@@ -170,7 +174,9 @@ std::vector<engine::layout> engine::lay_out(const arena_state& arena, const devi
   std::vector<std::uint64_t> sizes;
   std::vector<std::uint64_t> aligns;
   for (const auto& input : w.inputs) sizes.push_back(input.count * element_of(input.type).size);
-  for (const auto& output : w.outputs) sizes.push_back(output.count * element_of(output.type).size);
+  for (const auto& output : w.outputs) {
+    if (!wanted.named) sizes.push_back(output.count * element_of(output.type).size);
+  }
   aligns.assign(sizes.size(), alignment);
   for (const auto& space : wanted.what.workspaces) {
     sizes.push_back(space.bytes);
@@ -261,27 +267,28 @@ void engine::verify(const arena_state& arena, const std::vector<layout>& places,
     const bool by_suite = places.size() == 1 && content.kind == variety::plain;
     for (std::size_t i = 0; by_suite && i < w.outputs.size(); ++i) {
       if (w.outputs[i].suite < 0) continue;
-      const auto misses = suite_misses(gpu_, w.outputs[i], content, i, judged[k][i], found_.at());
+      const auto misses =
+          suite_misses(gpu_, w.outputs[i], content, i, in_order(w.outputs[i], judged[k][i]), found_.at());
       result.suite_misses =
           std::max<std::int64_t>(result.suite_misses, 0) + static_cast<std::int64_t>(misses);
     }
     for (std::size_t i = 0; i < w.outputs.size(); ++i) {
       output_finding finding;
-      if (!accepted(gpu_, w.outputs[i], content, i, judged[k][i], found_.at(), finding))
+      const auto got = in_order(w.outputs[i], judged[k][i]);
+      if (!accepted(gpu_, w.outputs[i], content, i, got, found_.at(), finding))
         result.findings.push_back(finding);
     }
   }
 }
 
 // By the host: outputs of any layout, and nothing new that runs on the device.
-std::string engine::fingerprint(const arena_state& arena, const std::vector<layout>& places,
-                                const device_workload& w) {
+std::string engine::fingerprint(const device_workload& w, const judged_outputs& judged) {
   content_hasher hash;
   std::string bytes;
-  for (const auto& one : places) {
-    for (std::size_t i = w.inputs.size(); i < w.inputs.size() + w.outputs.size(); ++i) {
-      bytes.resize(one.bytes[i]);
-      gpu_.copy_out(bytes.data(), arena.memory.at() + one.offsets[i], bytes.size());
+  for (const auto& outputs : judged) {
+    for (std::size_t i = 0; i < w.outputs.size(); ++i) {
+      bytes.resize(w.outputs[i].count * element_of(w.outputs[i].type).size);
+      if (!bytes.empty()) gpu_.copy_out(bytes.data(), in_order(w.outputs[i], outputs[i]), bytes.size());
       hash.text(bytes);
     }
   }
@@ -321,7 +328,7 @@ call_result engine::run_together(arena_state& arena, const call_wanted& wanted,
   if (run.answer.end != call_end::done) return result;
   const std::size_t lines = std::max(secret_lines / places.size(), std::size_t{1});
   for (std::size_t k = places.size(); wanted.verify && k-- > 0;)
-    see_lines(arena, places, k, task_.workloads[wanted.workload], lines, seen);
+    see_lines(outputs_in(arena, places[k], task_.workloads[wanted.workload]), k, lines, seen);
   result.outside_ns = run.outside_ns;
   result.event_ns = run.event_ns;
   result.unblocked = run.unblocked;
@@ -343,7 +350,7 @@ call_result engine::run_admitted(arena_state& arena, const call_wanted& wanted,
     result.outside_ns += call.ns;
     result.each_outside_ns.push_back(call.ns);
     if (call.answer.end == call_end::done)
-      see_lines(arena, places, k, task_.workloads[wanted.workload], lines, seen);
+      see_lines(outputs_in(arena, places[k], task_.workloads[wanted.workload]), k, lines, seen);
   }
   if (result.answer.end != call_end::done) return result;
   const auto run = arena.worker->end_admitted();
@@ -383,7 +390,7 @@ call_result engine::call(const call_wanted& wanted) {
   result.answer =
       arena.worker->join(static_cast<std::uint32_t>(places.size()), admitted, std::chrono::seconds(20));
   if (result.answer.end != call_end::done) return result;
-  make_room_to_keep(w);
+  make_room_to_keep(w, 1);
   const std::uint64_t seed = random_();
   fill(arena, wanted, places, begin, end, seed, keys);
   gpu_.api().reset_persisting_l2();
@@ -400,12 +407,12 @@ call_result engine::call(const call_wanted& wanted) {
   result.preempted = preemptions_of_thread() != preemptions;
   result.begin_clock_mhz = begin_clock_mhz;
   if (wanted.timed) result.clock_mhz = clock_mhz();
+  const auto judged = outputs_of(arena, places, w);
   if (wanted.verify) {
-    const auto judged = outputs_of(arena, places, w);
     result.early = changed(seen, judged);
     verify(arena, places, wanted, begin, end, seed, judged, result);
   }
-  if (wanted.fingerprint) result.fingerprint = fingerprint(arena, places, w);
+  if (wanted.fingerprint) result.fingerprint = fingerprint(w, judged);
   return result;
 }
 

@@ -16,7 +16,9 @@
 
 #include "fitness/cuda/device/contents.hpp"
 #include "fitness/cuda/device/gpu.hpp"
+#include "fitness/cuda/device/open_blocks.hpp"
 #include "fitness/cuda/device/worker_link.hpp"
+#include "fitness/cuda/wire/result_place.hpp"
 
 namespace kevo::cuda {
 
@@ -47,28 +49,48 @@ class engine {
   struct arena_state {
     exported_memory memory;
     std::unique_ptr<worker_link> worker;
-    bool clean = false;  // no call has been made since all of it was cleared
+    bool clean = false;                   // no call has been made since all of it was cleared
+    std::unique_ptr<open_blocks> blocks;  // of the worker, where results lie that it has named
+    std::vector<result_claim> named;      // what it said of them last
   };
   struct workload_pool {
     std::vector<device_content> timed;
     std::vector<device_content> varied;
   };
-  // Where the buffers of one call lie in its arena.
+  // Where the buffers of one call lie in its arena: inputs, outputs unless they are named, workspaces.
   struct layout {
     std::vector<std::uint64_t> offsets;
     std::vector<std::uint64_t> bytes;
+  };
+
+  // An output of one call, in this process' addresses: in the arena, or where the program has named it.
+  struct output_place {
+    address at = 0;  // of the first of its rows
+    result_place rows;
+    friend bool operator==(const output_place&, const output_place&) = default;
+  };
+  using output_places = std::vector<output_place>;  // of one call
+  // Of a held interval, from call to call.
+  struct held_state {
+    int unlaunched = 0;    // calls that were not launched in time
+    output_places before;  // where the results of the call before lay
   };
 
   // Bytes of an output, copied to the host the moment its call was said to be done.
   struct seen_line {
     std::size_t call = 0;
     std::size_t output = 0;
-    std::uint64_t offset = 0;  // in the output [bytes]
+    std::uint64_t offset = 0;  // in what is judged [bytes]
+    address from = 0;
     std::size_t bytes = 0;
     std::array<std::byte, 32> data{};
   };
   // Where the outputs of each call are judged.
-  using judged_outputs = std::vector<std::vector<address>>;
+  struct judged_output {
+    address at = 0;
+    std::vector<std::uint64_t> order;  // `result_place::order`
+  };
+  using judged_outputs = std::vector<std::vector<judged_output>>;
 
   /// What computes the expected values of a workload. @param arena of the reference's worker; 0: there is
   /// none
@@ -103,49 +125,65 @@ class engine {
   /// The inputs of a call, by copies, behind which a cold cache is cleared.
   void bring_inputs(const arena_state& arena, const call_wanted& wanted, const layout& place,
                     std::uint32_t content);
-  /// A call that is launched before its clock runs, `places[k]` of an interval. @param unlaunched counts
-  /// those that were not launched in time @param kept where its outputs go, if they are to be kept @param ns
-  /// its time
+  /// A call that is launched before its clock runs, `places[k]` of an interval. @param kept where its outputs
+  /// go, and in which order, if they are to be kept @param ns its time
   worker_answer held_call(arena_state& arena, const call_wanted& wanted, const std::vector<layout>& places,
-                          std::size_t k, int& unlaunched, std::size_t lines, std::vector<seen_line>& seen,
-                          std::vector<address>* kept, double& ns);
+                          std::size_t k, held_state& state, std::vector<seen_line>& seen,
+                          std::vector<judged_output>* kept, double& ns);
   call_result run_held_interval(arena_state& arena, const call_wanted& wanted, std::vector<layout>& places,
                                 std::vector<seen_line>& seen, judged_outputs& judged);
   call_result run_interval(arena_state& arena, const call_wanted& wanted, std::vector<layout>& places,
                            std::vector<seen_line>& seen, judged_outputs& judged);
   /// Copies `count` secret lines of the outputs of one call to the host, by copies alone: a copy to the host
   /// does not queue behind the kernels of another context, so what is not written yet shows.
-  void see_lines(const arena_state& arena, const std::vector<layout>& places, std::size_t call,
-                 const device_workload& w, std::size_t count, std::vector<seen_line>& seen);
+  void see_lines(const output_places& outputs, std::size_t call, std::size_t count,
+                 std::vector<seen_line>& seen);
   /// Its parts: which lines, the copies, and what has arrived. @param first of those in `seen`
-  void choose_lines(const std::vector<layout>& places, std::size_t call, const device_workload& w,
-                    std::size_t count, std::vector<seen_line>& seen);
-  void queue_lines(const arena_state& arena, const layout& place, const device_workload& w,
-                   const std::vector<seen_line>& seen, std::size_t first);
+  void choose_lines(const output_places& outputs, std::size_t call, std::size_t count,
+                    std::vector<seen_line>& seen);
+  void queue_lines(const std::vector<seen_line>& seen, std::size_t first);
   void collect_lines(std::vector<seen_line>& seen, std::size_t first) const;
   /// Whether what was seen is not what is judged.
   bool changed(const std::vector<seen_line>& seen, const judged_outputs& judged);
   /// Queues the copy within the device that ends a fence.
-  /// @param buffer which buffer of the call it copies from
-  void queue_fence(const arena_state& arena, const layout& last, std::size_t buffer);
+  void queue_fence(address from, std::uint64_t bytes);
+  void queue_fence(const output_places& outputs);
   /// Waits for all work on the device, by a copy within it, which queues behind the kernels of other
   /// contexts: work that goes on behind a "done" is in the time that this takes. @return [ns]
   double fence(const arena_state& arena, const layout& last);
   /// Copies of the outputs of a call to where no candidate can reach them. @param kept where that is
-  void queue_outputs(const arena_state& arena, const layout& last, const device_workload& w,
-                     std::vector<address>& kept);
-  void make_room_to_keep(const device_workload& w);
+  void queue_outputs(const output_places& outputs, std::vector<judged_output>& kept);
+  /// @param calls so many calls, of each of which the outputs are kept
+  void make_room_to_keep(const device_workload& w, std::size_t calls);
+  /// Where the outputs of a call are kept.
+  std::vector<judged_output> kept_of(const device_workload& w, std::size_t call) const;
   /// A fence, and right behind it copies of the outputs of a call to where no candidate can reach them.
-  double fence_and_keep(const arena_state& arena, const layout& last, const device_workload& w,
-                        std::vector<address>& kept);
+  double fence_and_keep(const output_places& outputs, std::vector<judged_output>& kept);
+  output_places outputs_in(const arena_state& arena, const layout& place, const device_workload& w) const;
   judged_outputs outputs_of(const arena_state& arena, const std::vector<layout>& places,
                             const device_workload& w) const;
   /// @param begin, end the window [bytes]; @param places of the first calls that `wanted` speaks of
   void verify(const arena_state& arena, const std::vector<layout>& places, const call_wanted& wanted,
               std::uint64_t begin, std::uint64_t end, std::uint64_t seed, const judged_outputs& judged,
               call_result& result);
-  std::string fingerprint(const arena_state& arena, const std::vector<layout>& places,
-                          const device_workload& w);
+  std::string fingerprint(const device_workload& w, const judged_outputs& judged);
+
+  // Of programs that name the place of their results (named_results.cpp).
+  /// What the worker has named for its last call, checked and open. @param trusted that of a baseline, so
+  /// that memory that cannot be opened is the machine's fault @return what is wrong with it
+  std::string find_results(arena_state& arena, const device_workload& w, bool trusted, output_places& found);
+  /// Reads a few bytes of each, which takes longer the first time.
+  void touch(const output_places& outputs);
+  /// Where the empty program's outputs would lie.
+  output_places outputs_of_empty(const device_workload& w, std::size_t call) const;
+  /// Whether the worker can read the blocks that its last call was the first to name: it may have named
+  /// memory of somebody else.
+  worker_answer prove_blocks(arena_state& arena, const output_places& outputs);
+  /// An output in the order of its shape.
+  address in_order(const device_output& output, const judged_output& judged);
+  /// A call of an interval that is not held, whose results are named: what happens at its end.
+  worker_answer see_named(arena_state& arena, const call_wanted& wanted, std::size_t call, std::size_t lines,
+                          std::vector<seen_line>& seen, output_places& outputs);
   double clock_mhz(std::uint64_t ns = 20'000);
   double clock_before(const call_wanted& wanted);
 
@@ -165,8 +203,10 @@ class engine {
   event began_ = nullptr;  // of a held call
   event ended_ = nullptr;
   std::chrono::steady_clock::time_point worked_until_{};  // for an interval
-  stream aside_ = nullptr;            // where the main stream waits for what does not come
-  std::vector<private_memory> kept_;  // the outputs of the last call of an interval
+  stream aside_ = nullptr;  // where the main stream waits for what does not come
+  private_memory kept_;     // outputs of calls of an interval
+  private_memory ordered_;  // one output in the order of its shape
+  private_memory order_;    // what that order is
 };
 
 }  // namespace kevo::cuda

@@ -79,38 +79,64 @@ void engine::bring_inputs(const arena_state& arena, const call_wanted& wanted, c
 // events of its own context: the inputs, the word, a wait for the word that the program's stream writes at
 // its end, the secret lines, and a fence. A program that writes that word too early is one that says "done"
 // too early.
+//
+// Where a program in Python names the place of its results, it does so when it has launched all work. Memory
+// that is not open yet is opened then, off the clock. Of a call that was not launched in time the place is
+// known only at "done"; until then it is taken to be that of the call before, and where it is another one,
+// all that comes behind the program's word is queued anew, on the clock.
 worker_answer engine::held_call(arena_state& arena, const call_wanted& wanted,
-                                const std::vector<layout>& places, std::size_t k, int& unlaunched,
-                                std::size_t lines, std::vector<seen_line>& seen, std::vector<address>* kept,
-                                double& ns) {
+                                const std::vector<layout>& places, std::size_t k, held_state& state,
+                                std::vector<seen_line>& seen, std::vector<judged_output>* kept, double& ns) {
   const auto& d = gpu_.api();
   const auto& w = task_.workloads[wanted.workload];
   const address words = arena.memory.at();
   const auto first = seen.size();
-  choose_lines(places, k, w, lines, seen);
+  const bool finds = wanted.named && !wanted.empty;
+  output_places outputs;
+  if (!finds) outputs = wanted.named ? outputs_of_empty(w, k) : outputs_in(arena, places[k], w);
+  std::string wrong;
   std::uint32_t word = 0;
   bool launched = false;
+  const auto queue_end = [&] {
+    seen.resize(first);
+    choose_lines(outputs, k, lines_of(places.size()), seen);
+    check(d, d.stream_wait_value(gpu_.main(), words + held_end, word, wait_equal), "waiting for a call");
+    queue_lines(seen, first);
+    queue_fence(outputs);
+    check(d, d.event_record(ended_, gpu_.main()), "recording an event");
+    if (kept != nullptr) queue_outputs(outputs, *kept);
+  };
   auto answer = arena.worker->held_step(
-      places[k].offsets, unlaunched < most_unlaunched ? launch_patience : short_patience,
+      places[k].offsets, state.unlaunched < most_unlaunched ? launch_patience : short_patience,
       [&](std::uint64_t request) {
         word = held_word(request);
+        if (finds && launched) wrong = find_results(arena, w, wanted.trusted, outputs);
+        if (finds && !launched) outputs = state.before;
         check(d, d.event_record(began_, gpu_.main()), "recording an event");
         bring_inputs(arena, wanted, places[k], wanted.contents[k]);
         check(d, d.stream_write_value(gpu_.main(), words, word, 0), "letting a call begin");
-        check(d, d.stream_wait_value(gpu_.main(), words + held_end, word, wait_equal), "waiting for a call");
-        queue_lines(arena, places[k], w, seen, first);
-        queue_fence(arena, places[k], w.inputs.size());
-        check(d, d.event_record(ended_, gpu_.main()), "recording an event");
-        if (kept != nullptr) queue_outputs(arena, places[k], w, *kept);
+        if (!outputs.empty()) queue_end();
       },
       std::chrono::nanoseconds(wanted.limit_ns / wanted.contents.size()), launched);
-  unlaunched += launched ? 0 : 1;
+  state.unlaunched += launched ? 0 : 1;
   if (word == 0) return answer;
-  const auto deadline = clock::now() + word_patience;
-  while (answer.end == call_end::done && d.event_query(ended_) == error_not_ready) {
-    if (clock::now() > deadline)
-      answer = {call_end::contradiction, 0, "signalled its end before the work in its stream had ended"};
+  const auto await_end = [&] {
+    const auto deadline = clock::now() + word_patience;
+    while (answer.end == call_end::done && d.event_query(ended_) == error_not_ready) {
+      if (clock::now() > deadline)
+        answer = {call_end::contradiction, 0, "signalled its end before the work in its stream had ended"};
+    }
+  };
+  if (!outputs.empty()) await_end();
+  if (finds && !launched && answer.end == call_end::done) {
+    const auto expected = std::move(outputs);
+    wrong = find_results(arena, w, wanted.trusted, outputs);
+    if (wrong.empty() && outputs != expected) {
+      queue_end();
+      await_end();
+    }
   }
+  if (answer.end == call_end::done && !wrong.empty()) answer = {call_end::contradiction, 0, wrong};
   if (answer.end != call_end::done) {
     // What waits for the program's word would wait for ever.
     check(d, d.stream_write_value(aside_, words + held_end, word, 0), "ending a call");
@@ -118,6 +144,7 @@ worker_answer engine::held_call(arena_state& arena, const call_wanted& wanted,
   }
   collect_lines(seen, first);
   ns = gpu_.elapsed_ns(began_, ended_);
+  if (finds) state.before = std::move(outputs);
   return answer;
 }
 
@@ -127,12 +154,21 @@ call_result engine::run_held_interval(arena_state& arena, const call_wanted& wan
                                       judged_outputs& judged) {
   const auto& w = task_.workloads[wanted.workload];
   call_result result;
-  judged = outputs_of(arena, places, w);
-  int unlaunched = 0;
+  if (!wanted.named) judged = outputs_of(arena, places, w);
+  held_state state;
   for (std::size_t k = 0; k < places.size(); ++k) {
     double ns = 0;
-    result.answer = held_call(arena, wanted, places, k, unlaunched, lines_of(places.size()), seen,
-                              k + 1 == places.size() ? &judged[k] : nullptr, ns);
+    // What lies in the arena stays there behind calls that are on the clock; the last one has none.
+    if (wanted.named || k + 1 == places.size()) {
+      judged.resize(k);
+      judged.push_back(kept_of(w, wanted.named ? k : 0));
+    }
+    const bool keeps = wanted.named || k + 1 == places.size();
+    result.answer = held_call(arena, wanted, places, k, state, seen, keeps ? &judged[k] : nullptr, ns);
+    if (result.answer.end == call_end::done && wanted.named) {
+      gpu_.wait();  // the result is kept before the program goes on
+      if (!wanted.empty) result.answer = prove_blocks(arena, state.before);
+    }
     if (result.answer.end != call_end::done) {
       places.resize(k + 1);
       return result;
@@ -170,14 +206,35 @@ call_result engine::run_interval(arena_state& arena, const call_wanted& wanted, 
       return result;
     }
     if (k >= wanted.untimed) result.calls_ns += ns_between(asked, clock::now());
-    see_lines(arena, places, k, w, lines, seen);
+    output_places outputs;
+    if (wanted.named) {
+      result.answer = see_named(arena, wanted, k, lines, seen, outputs);
+    } else {
+      see_lines(outputs_in(arena, places[k], w), k, lines, seen);
+    }
     if (k >= wanted.untimed) result.each_outside_ns.push_back(ns_between(begun, clock::now()));
+    if (!wanted.named) continue;
+    if (result.answer.end == call_end::done) {
+      judged.push_back(kept_of(w, k));
+      queue_outputs(outputs, judged.back());
+      gpu_.wait();
+      if (!wanted.empty) result.answer = prove_blocks(arena, outputs);
+    }
+    if (result.answer.end != call_end::done) {
+      places.resize(k + 1);
+      return result;
+    }
+  }
+  if (wanted.named) {
+    for (const auto ns : result.each_outside_ns) result.outside_ns += ns;
+    return result;
   }
   const double before_fence_ns = ns_between(start, clock::now());
   // The last call's outputs are judged where host code that goes on cannot reach them; the others lie in
   // front of copies and calls that were on the clock.
   judged = outputs_of(arena, places, w);
-  result.fence_ns = fence_and_keep(arena, places.back(), w, judged.back());
+  judged.back() = kept_of(w, 0);
+  result.fence_ns = fence_and_keep(outputs_in(arena, places.back(), w), judged.back());
   result.outside_ns = before_fence_ns + result.fence_ns;
   result.each_outside_ns.back() += result.fence_ns;
   return result;
@@ -205,7 +262,7 @@ call_result engine::interval(const call_wanted& wanted) {
                                           {}, true, std::chrono::seconds(20));
     if (result.answer.end != call_end::done) return result;
   }
-  make_room_to_keep(w);
+  make_room_to_keep(w, wanted.named ? places.size() : 1);
   const std::uint64_t seed = random_();
   const std::uint64_t first = begin / 8;
   const std::uint64_t words = (end - begin) / 8;
@@ -232,7 +289,7 @@ call_result engine::interval(const call_wanted& wanted) {
   if (!wanted.empty && wanted.verify) {
     result.early = changed(seen, judged);
     verify(arena, places, wanted, begin, end, seed, judged, result);
-    if (wanted.fingerprint) result.fingerprint = fingerprint(arena, places, w);
+    if (wanted.fingerprint) result.fingerprint = fingerprint(w, judged);
   }
   worked_until_ = clock::now();
   return result;

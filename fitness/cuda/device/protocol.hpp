@@ -14,7 +14,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t device_protocol = 12;
+inline constexpr std::uint32_t device_protocol = 13;
 
 enum class device_request : std::uint32_t {
   hello,                ///< -> device_description, or an error that says what is missing
@@ -205,6 +205,9 @@ struct call_wanted {
   /// Of a hosted interval: host code launches its work before the clock runs; the inputs and the leave to
   /// begin come then.
   bool held = false;
+  /// Of an interval of a task in Python: the program has its results where it likes and names the place. The
+  /// arena holds inputs alone.
+  bool named = false;
   bool hosted = false;   ///< an interval of a hosted program, which learns of each place when its call begins
   bool trusted = false;  ///< the program of a baseline, which leaves nothing behind on purpose
   bool empty = false;    ///< an interval of the trusted empty program: its outputs stay poisoned

@@ -236,6 +236,20 @@ extern "C" __global__ void kevo_differ(const unsigned char* a, const unsigned ch
   if (bad) atomicAdd(misses, bad);
 }
 
+// Puts the elements of a result in the order of its shape. `order`: its extents, then the distances in `from` of what
+// lies one apart along each.
+extern "C" __global__ void kevo_in_order(const unsigned char* from, unsigned char* to, const u64* order, int rank, int size,
+                                         u64 count) {
+  for (u64 i = place(); i < count; i += stride()) {
+    u64 rest = i, at = 0;
+    for (int d = rank - 1; d >= 0; --d) {
+      at += rest % order[d] * order[rank + d];
+      rest /= order[d];
+    }
+    for (int b = 0; b < size; ++b) to[i * size + b] = from[at * size + b];
+  }
+}
+
 __device__ inline double factor_of(double got, double want, double bound) {
   if (got == want) return 0;
   const double miss = fabs(got - want);

@@ -41,6 +41,7 @@ worker_link::worker_link(detail::descriptor region, detail::descriptor process)
                 std::string("cannot map a worker's region: ") + std::strerror(errno));
   data_ = static_cast<std::byte*>(data);
   page_ = reinterpret_cast<control_page*>(data_);
+  named_ = reinterpret_cast<named_results*>(data_ + results_offset);
 }
 
 worker_link::~worker_link() {
@@ -211,6 +212,25 @@ worker_answer worker_link::held_step(const std::vector<std::uint64_t>& offsets,
   launched = end == call_end::done;
   release(number);
   return finish(number, clock::now() + limit, wait_is::timed);
+}
+
+std::vector<result_claim> worker_link::claims(std::size_t count) const {
+  if (named_->request.load(std::memory_order_acquire) != number_ || named_->count != count ||
+      count > most_buffers)
+    return {};
+  std::vector<result_claim> copied(count);
+  std::memcpy(copied.data(), named_->results.data(), count * sizeof(result_claim));
+  return copied;
+}
+
+worker_answer worker_link::show(std::uint32_t result, std::uint64_t offset,
+                                std::array<unsigned char, shown_bytes>& shown) {
+  if (!usable_) return last_;
+  named_->asked_result = result;
+  named_->asked_offset = offset;
+  const auto answer = finish(post(worker_request::show, {}), clock::now() + std::chrono::seconds(10));
+  std::memcpy(shown.data(), named_->shown.data(), shown.size());
+  return answer;
 }
 
 std::string worker_link::remark() const {

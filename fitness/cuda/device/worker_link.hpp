@@ -62,6 +62,12 @@ class worker_link {
   worker_answer held_step(const std::vector<std::uint64_t>& offsets, std::chrono::nanoseconds patience,
                           const std::function<void(std::uint64_t)>& release, std::chrono::nanoseconds limit,
                           bool& launched);
+  /// Where the results of the last call lie, as the worker says: claims. Empty: it has named no results, or
+  /// not `count`.
+  std::vector<result_claim> claims(std::size_t count) const;
+  /// Asks for bytes of the block of a result of the last call. [offset: bytes from its beginning]
+  worker_answer show(std::uint32_t result, std::uint64_t offset,
+                     std::array<unsigned char, shown_bytes>& shown);
   /// What the worker has left beside its last answer: a claim, made printable.
   std::string remark() const;
   /// Asks for nothing, so that a worker that rests is awake for what comes next.
@@ -99,6 +105,7 @@ class worker_link {
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   control_page* page_ = nullptr;
+  named_results* named_ = nullptr;
   std::uint64_t number_ = 0;
   std::uint64_t calls_ended_ = 0;  // of the admitted run
   bool usable_ = true;

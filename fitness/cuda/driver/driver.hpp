@@ -49,6 +49,12 @@ namespace kevo::cuda {
   X(copy_in, "cuMemcpyHtoDAsync_v2", (address target, const void* source, std::size_t bytes, stream on)) \
   X(copy_out, "cuMemcpyDtoHAsync_v2", (void* target, address source, std::size_t bytes, stream on))   \
   X(copy_on, "cuMemcpyDtoDAsync_v2", (address target, address source, std::size_t bytes, stream on))  \
+  X(copy_rows, "cuMemcpy2DAsync_v2", (const copy_of_rows* what, stream on))                           \
+  X(range_of, "cuMemGetAddressRange_v2", (address* begin, std::size_t* bytes, address within))        \
+  X(pointer_attribute, "cuPointerGetAttribute", (void* value, int attribute, address pointer))        \
+  X(ipc_export, "cuIpcGetMemHandle", (ipc_handle* handle, address memory))                            \
+  X(ipc_open, "cuIpcOpenMemHandle_v2", (address* result, ipc_handle handle, unsigned flags))          \
+  X(ipc_close, "cuIpcCloseMemHandle", (address memory))                                               \
   X(set_bytes, "cuMemsetD8Async", (address target, unsigned char value, std::size_t count, stream on)) \
   X(set_words, "cuMemsetD32Async", (address target, unsigned value, std::size_t count, stream on))    \
   X(stream_create, "cuStreamCreate", (stream* result, unsigned flags))                                \

@@ -98,6 +98,34 @@ struct access_description {
   cuda::location where;
   int flags = 0;
 };
+/// CUipcMemHandle.
+struct ipc_handle {
+  unsigned char bytes[64] = {};
+};
+inline constexpr unsigned ipc_lazy_peer_access = 1;
+/// CUpointer_attribute.
+inline constexpr int pointer_block = 7;  ///< a number of the allocation, of 64 bits
+
+/// CUDA_MEMCPY2D.
+struct copy_of_rows {
+  std::size_t source_x = 0;  ///< [bytes]
+  std::size_t source_y = 0;
+  int source_type = 0;
+  const void* source_host = nullptr;
+  address source = 0;
+  void* source_array = nullptr;
+  std::size_t source_pitch = 0;
+  std::size_t target_x = 0;
+  std::size_t target_y = 0;
+  int target_type = 0;
+  void* target_host = nullptr;
+  address target = 0;
+  void* target_array = nullptr;
+  std::size_t target_pitch = 0;
+  std::size_t row_bytes = 0;
+  std::size_t rows = 0;
+};
+inline constexpr int memory_of_device = 2;  ///< CUmemorytype
 /// CUuuid.
 struct uuid {
   unsigned char bytes[16] = {};

@@ -171,15 +171,24 @@ device_task describe_task(const task& t, const compiled_module& reference, const
   return made;
 }
 
-std::uint64_t call_bytes(const task& t, const workload& w) {
+namespace {
+
+std::uint64_t bytes_of_tensors(const std::vector<tensor>& tensors, const task& t, const workload& w) {
   const auto axes = axis_values(t, w);
   std::uint64_t bytes = 0;
-  const auto add = [&](const tensor& one) {
+  for (const auto& one : tensors) {
     if (!one.scalar) bytes += element_count(one, axes) * element_type_of(one).size + 16384;
-  };
-  for (const auto& input : t.inputs) add(input);
-  for (const auto& output : t.outputs) add(output);
+  }
   return bytes;
+}
+
+}  // namespace
+
+std::uint64_t input_bytes(const task& t, const workload& w) {
+  return bytes_of_tensors(t.inputs, t, w);
+}
+std::uint64_t call_bytes(const task& t, const workload& w) {
+  return input_bytes(t, w) + bytes_of_tensors(t.outputs, t, w);
 }
 
 bool is_python_task(const task& t) {

@@ -28,6 +28,10 @@ device_task describe_python_task(const task& t, const std::vector<plan>& plans);
 
 /// Bytes of the inputs and outputs of one call.
 std::uint64_t call_bytes(const task& t, const workload& w);
+/// Of its inputs alone.
+std::uint64_t input_bytes(const task& t, const workload& w);
+/// Of its inputs alone.
+std::uint64_t input_bytes(const task& t, const workload& w);
 
 /// Whether the programs of a task are in Python, with PyTorch.
 bool is_python_task(const task& t);

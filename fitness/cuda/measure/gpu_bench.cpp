@@ -116,7 +116,7 @@ worker_source& gpu_bench::hosted_workers(bool concurrent) {
   }
   options.hosted = true;
   if (!python_) options.memory_bytes = settings_.limits.memory_bytes;  // else with room for the parameters
-  workers = workers_for(std::move(options), ahead, arena_);
+  workers = workers_for(std::move(options), ahead, arena_of_worker_);
   return *workers;
 }
 
@@ -137,7 +137,7 @@ program_runner gpu_bench::run_candidate(const built_program& built) {
   if (built.kind == program_kind::hosted) {
     workers = &hosted_workers(built.concurrent);
   } else if (most_workspace_bytes(built.plans) > usual_workspace_bytes) {
-    if (!wide_workers_) wide_workers_ = workers_for({}, 1, arena_);
+    if (!wide_workers_) wide_workers_ = workers_for({}, 1, arena_of_worker_);
     workers = wide_workers_.get();
   }
   return {task_, *workers, program_image{built.kind, built.code, built.object.object, built.plans}, contents_,
@@ -154,7 +154,7 @@ program_runner& gpu_bench::empty() {
   if (!empty_) {
     worker_options options;
     options.hosted = options.trusted = true;
-    empty_workers_ = workers_for(std::move(options), 0, arena_);
+    empty_workers_ = workers_for(std::move(options), 0, arena_of_worker_);
     program_image nothing{program_kind::empty, {}, {}, {}};
     for (const auto& w : task_->workloads) nothing.plans.push_back(hosted_plan(*task_, w));
     empty_ = std::make_unique<program_runner>(task_, *empty_workers_, std::move(nothing), contents_,

@@ -194,6 +194,7 @@ class gpu_bench {
   void start_reference(const std::vector<device_workload>& workloads);
   void end_reference();
   std::uint64_t arena_for(std::size_t arenas) const;
+  std::uint64_t arena_of_inputs() const;
   std::uint64_t usual_arena() const;
   void add_baseline(const kevo::baseline& b, const built_program& program);
   void leave_out(const std::string& name, const std::string& why);
@@ -232,8 +233,9 @@ class gpu_bench {
   std::shared_ptr<hosted_compiler> hosted_;
   std::unique_ptr<python_programs> python_;  // where the programs of the task are in Python
   std::unique_ptr<worker_source> reference_workers_;
-  std::string remark_;       // of the reference, on how it computes
-  std::uint64_t arena_ = 0;  // of each worker, but for `candidate_workers_` [bytes]
+  std::string remark_;                 // of the reference, on how it computes
+  std::uint64_t arena_ = 0;            // what the calls of an interval need, with all their buffers [bytes]
+  std::uint64_t arena_of_worker_ = 0;  // of each worker, but for `candidate_workers_` [bytes]
   std::unique_ptr<worker_source> candidate_workers_;
   std::unique_ptr<worker_source>
       wide_workers_;  // of candidates with large workspaces; null until there is one

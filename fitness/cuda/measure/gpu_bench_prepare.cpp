@@ -142,6 +142,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
                       std::any_of(task_->seeds.begin(), task_->seeds.end(),
                                   [](const program& one) { return is_hosted(one); });
   arena_ = arena_for(hosted ? built.size() + 3 : 0);
+  arena_of_worker_ = python_ ? arena_of_inputs() : arena_;
   baselines_.reserve(built.size());  // timers keep pointers to them
   later_.clear();
   for (auto& [which, program] : built) {
@@ -213,6 +214,17 @@ std::uint64_t gpu_bench::arena_for(std::size_t arenas) const {
   return std::max(usual, std::min(together + (1U << 20U), device_->facts().free_bytes / (4 * arenas)));
 }
 
+// Programs in Python have their results in memory of their own, so that their arenas hold inputs alone.
+// kevo-device keeps the results of the calls of one interval.
+std::uint64_t gpu_bench::arena_of_inputs() const {
+  std::uint64_t bytes = 0;
+  for (const auto& w : task_->workloads) {
+    const auto calls = std::clamp<std::uint64_t>(arena_ / call_bytes(*task_, w), 1, most_slots);
+    bytes = std::max(bytes, calls * input_bytes(*task_, w));
+  }
+  return std::min(arena_, bytes + (2U << 20U));
+}
+
 void gpu_bench::add_baseline(const kevo::baseline& b, const built_program& program) {
   worker_options options;
   if (python_) options = python_->workers_for(python_role::baseline);
@@ -220,7 +232,7 @@ void gpu_bench::add_baseline(const kevo::baseline& b, const built_program& progr
   options.trusted = options.hosted;
   options.folders = program.object.folders;
   try {
-    auto workers = workers_for(options, 1, arena_);
+    auto workers = workers_for(options, 1, arena_of_worker_);
     gpu_baseline next{
         b.name,
         std::make_unique<program_runner>(

@@ -171,6 +171,7 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   wanted.what = image_.plans[workload];
   wanted.hosted = image_.kind != program_kind::declared;
   wanted.held = wanted.hosted && is_python_task(*task_);
+  wanted.named = interval && wanted.held;
   wanted.trusted = whose_ == trust::baseline;
   wanted.empty = image_.kind == program_kind::empty;
   wanted.interval = interval;

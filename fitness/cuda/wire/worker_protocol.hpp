@@ -13,7 +13,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t worker_protocol = 6;
+inline constexpr std::uint32_t worker_protocol = 7;
 
 /// File descriptors of the worker.
 inline constexpr int control_descriptor = 3;
@@ -41,6 +41,9 @@ enum class worker_request : std::uint32_t {
   /// Makes one graph of the calls of slots 0 to `count` - 1, in order. `admitted`: with a barrier in front of
   /// each and behind the last, where inputs are unmasked.
   join = 6,
+  /// Of a program in Python: reads bytes out of a block that its last call has named, and leaves them in
+  /// `named_results::shown`. Only a process that can read the block can answer.
+  show = 7,
 };
 
 enum class worker_state : std::uint32_t {
@@ -102,6 +105,7 @@ struct control_page {
   alignas(64) shared_word begin;  ///< not 0: the worker may touch the device
 };
 static_assert(shared_word::is_always_lock_free);
+static_assert(offsetof(control_page, done) == 1280);  // as the exploits have it
 
 /// What the word at the beginning of the arena says when the held step of this number may begin.
 constexpr std::uint32_t held_word(std::uint64_t number) {
@@ -118,9 +122,38 @@ constexpr std::uint64_t barrier_word(std::uint64_t run, std::uint64_t barrier) {
   return (run << 16U) | (barrier & 0xffffU);
 }
 
+inline constexpr std::size_t most_rank = 12;  ///< of a result that is judged where it lies
+inline constexpr std::size_t shown_bytes = 16;
+
+/// Where a program in Python says that a result lies: a claim in every word. The memory is named by what the
+/// driver gives for an allocation, so that the trusted process can open it.
+struct result_claim {
+  std::array<unsigned char, 64> handle;  ///< CUipcMemHandle of the allocation
+  std::uint64_t block;                   ///< the driver's number of the allocation: no two have the same
+  std::uint64_t offset;                  ///< of the first element in the allocation [bytes]
+  std::uint32_t rank;
+  std::uint32_t unused;
+  std::array<std::uint64_t, most_rank> extents;
+  std::array<std::int64_t, most_rank> strides;  ///< [elements]
+};
+/// The results of one call. Written before `armed` and before `done`.
+struct named_results {
+  // Written by the trusted side, for `worker_request::show`:
+  std::uint64_t asked_offset;  ///< from the beginning of the block [bytes]
+  std::uint32_t asked_result;  ///< out of the block of this result
+  // Written by the worker:
+  shared_word request;  ///< of the step that they belong to
+  std::uint32_t count;
+  std::array<unsigned char, shown_bytes> shown;
+  std::array<result_claim, most_buffers> results;
+};
+
+/// Where the named results lie in the region. [bytes]
+inline constexpr std::size_t results_offset = 4096;
+static_assert(sizeof(control_page) <= results_offset);
 /// Where the payload begins in the region. [bytes]
-inline constexpr std::size_t payload_offset = 4096;
-static_assert(sizeof(control_page) <= payload_offset);
+inline constexpr std::size_t payload_offset = 28672;
+static_assert(results_offset + sizeof(named_results) <= payload_offset);
 /// Most bytes of a payload.
 inline constexpr std::size_t most_payload = 64U << 20U;
 

@@ -1,5 +1,6 @@
 // The parts of the CUDA evaluator that need no GPU: messages, descriptors, what is said where there is no
 // driver, and workers that die, hang or lie.
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -210,6 +211,37 @@ TEST_CASE("a worker that answers, one that dies, one that hangs and one that fai
   }
 }
 
+TEST_CASE("what a worker names belongs to the call at hand, and it is asked for bytes of it") {
+  played_worker worker([](control_page& page) {
+    auto& named = *reinterpret_cast<named_results*>(reinterpret_cast<std::byte*>(&page) + results_offset);
+    page.state.store(static_cast<std::uint32_t>(worker_state::ready));
+    await(page.go, 1);
+    named.count = 2;
+    named.results[1].offset = 77;
+    named.request.store(1);
+    page.armed.store(1);
+    page.done.store(1);
+    await(page.go, 2);  // a call that names nothing
+    page.done.store(2);
+    await(page.go, 3);
+    if (page.request.kind == worker_request::show && named.asked_result == 1)
+      named.shown.fill(static_cast<unsigned char>(named.asked_offset));
+    page.done.store(3);
+    for (;;) ::pause();
+  });
+  auto link = worker.link();
+  CHECK(link.wait_ready(std::chrono::seconds(20)).end == call_end::done);
+  CHECK(link.step(0, {}, std::chrono::seconds(20)).end == call_end::done);
+  REQUIRE(link.claims(2).size() == 2);
+  CHECK(link.claims(2)[1].offset == 77);
+  CHECK(link.claims(1).empty());
+  CHECK(link.step(0, {}, std::chrono::seconds(20)).end == call_end::done);
+  CHECK(link.claims(2).empty());
+  std::array<unsigned char, shown_bytes> shown{};
+  CHECK(link.show(1, 5, shown).end == call_end::done);
+  CHECK(shown[15] == 5);
+}
+
 TEST_CASE("where there is no driver, kevo-device says so and what to do") {
   const auto& loaded = load_driver();
   if (loaded.functions != nullptr) {
@@ -363,6 +395,15 @@ TEST_CASE("what is declared here has the layout of cuda.h") {
   static_assert(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED ==
                 static_cast<int>(function_attribute::non_portable_cluster));
   static_assert(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR == handle_posix_fd);
+  static_assert(sizeof(CUipcMemHandle) == sizeof(ipc_handle));
+  static_assert(sizeof(CUDA_MEMCPY2D) == sizeof(copy_of_rows));
+  static_assert(offsetof(CUDA_MEMCPY2D, srcDevice) == offsetof(copy_of_rows, source));
+  static_assert(offsetof(CUDA_MEMCPY2D, dstDevice) == offsetof(copy_of_rows, target));
+  static_assert(offsetof(CUDA_MEMCPY2D, dstPitch) == offsetof(copy_of_rows, target_pitch));
+  static_assert(offsetof(CUDA_MEMCPY2D, Height) == offsetof(copy_of_rows, rows));
+  static_assert(CU_MEMORYTYPE_DEVICE == memory_of_device);
+  static_assert(CU_POINTER_ATTRIBUTE_BUFFER_ID == pointer_block);
+  static_assert(CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS == ipc_lazy_peer_access);
   CHECK(CUDA_ERROR_ILLEGAL_ADDRESS == error_illegal_address);
 }
 #endif

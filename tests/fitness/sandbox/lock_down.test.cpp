@@ -16,6 +16,7 @@
 #include <functional>
 #include <sched.h>
 #include <string>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -250,6 +251,11 @@ TEST_CASE("beside a driver's context what it may need goes on, and nothing else 
         }) == 0);
   CHECK(with_driver([] { return refused(::socket(AF_UNIX, SOCK_STREAM, 0)); }) == EPERM);
   CHECK(with_driver([] { return refused(::memfd_create("x", 0)); }) == EPERM);
+  const auto request = [](unsigned long number) {
+    return [number] { return refused(::ioctl(::open("/dev/null", O_RDWR | O_CLOEXEC), number, nullptr)); };
+  };
+  CHECK(with_driver(request(0xc01c4634UL)) == EPERM);  // memory of another process
+  CHECK(with_driver(request(0xc020462aUL)) == ENOTTY);
   CHECK(with_driver([] { return refused(::mkdir("/tmp/kevo-never", 0700)); }) == EPERM);
   CHECK(with_driver([] { return ::fork() == 0 ? 0 : 1; }) == ended_by_filter);
   CHECK(with_driver([] { return ::execl("/bin/true", "true", nullptr); }) == ended_by_filter);

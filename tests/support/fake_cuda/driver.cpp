@@ -342,6 +342,25 @@ driver_code copy_on(address target, address source, std::size_t bytes, stream on
   item.only_time = !note_copy(target, bytes) && bytes >= least_only_time;
   return submit(state_of<stream_state>(on), std::move(item));
 }
+// Of programs in Python alone, which the double cannot run.
+driver_code copy_rows(const copy_of_rows*, stream) {
+  return error_invalid_value;
+}
+driver_code range_of(address*, std::size_t*, address) {
+  return error_invalid_value;
+}
+driver_code pointer_attribute(void*, int, address) {
+  return error_invalid_value;
+}
+driver_code ipc_export(ipc_handle*, address) {
+  return error_invalid_value;
+}
+driver_code ipc_open(address*, ipc_handle, unsigned) {
+  return error_invalid_value;
+}
+driver_code ipc_close(address) {
+  return error_invalid_value;
+}
 driver_code set_bytes(address target, unsigned char value, std::size_t count, stream on) {
   ENTER;
   auto item = copy_item(target, 0, count);

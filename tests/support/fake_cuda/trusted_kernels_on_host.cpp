@@ -128,6 +128,7 @@ const host_kernel* find_trusted_kernel(std::string_view name) {
       {"kevo_poison", as_kernel<kevo_poison>::entry},
       {"kevo_check_poison", as_kernel<kevo_check_poison>::entry},
       {"kevo_differ", as_kernel<kevo_differ>::entry},
+      {"kevo_in_order", as_kernel<kevo_in_order>::entry},
       {"kevo_compare", as_kernel<kevo_compare>::entry},
       {"kevo_compare_integers", as_kernel<kevo_compare_integers>::entry},
       {"kevo_sums", as_kernel<kevo_sums>::entry},

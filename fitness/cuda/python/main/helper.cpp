@@ -8,10 +8,12 @@
 #include <exception>
 #include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "fitness/cuda/driver/execute.hpp"
 #include "fitness/cuda/wire/plan.hpp"
+#include "fitness/cuda/wire/result_place.hpp"
 #include "fitness/cuda/wire/worker_protocol.hpp"
 #include "fitness/cuda/worker/main/serve_requests.hpp"
 #include "fitness/cuda/worker/main/worker_startup.hpp"
@@ -44,6 +46,49 @@ const driver* driver_here = nullptr;
 std::vector<std::uint32_t> buffers_of_call;
 python_request current;
 std::uint64_t next_request = 1;
+bool marked = false;  // the end of the work of the held call at hand is in the stream
+
+// Smaller allocations share memory of the driver with others, and opening one concerns all of them.
+constexpr std::size_t least_exported = std::size_t{2} << 20U;
+
+// Memory that the program's results lie in, by the driver's numbers.
+struct exported_memory {
+  address begin = 0;
+  std::size_t bytes = 0;
+  ipc_handle handle;
+  bool exports = false;  // false: no other process can open it
+};
+std::unordered_map<std::uint64_t, exported_memory> exported;
+// Of each result of the call at hand.
+struct named_memory {
+  std::uint64_t number = 0;
+  const exported_memory* block = nullptr;
+};
+named_memory named_here[most_buffers];
+// Memory that another process can open, for results that lie elsewhere, or in no rows.
+struct ordinary_memory {
+  address begin = 0;
+  std::size_t bytes = 0;
+};
+ordinary_memory ordinary[most_buffers];
+
+named_results& results_page() {
+  return *reinterpret_cast<named_results*>(shared.data + results_offset);
+}
+
+// The memory around an address; nothing where the driver knows of none.
+named_memory memory_at(address at) {
+  std::uint64_t number = 0;
+  if (driver_here->pointer_attribute(&number, pointer_block, at) != success) return {};
+  const auto [known, is_new] = exported.try_emplace(number);
+  auto& block = known->second;
+  if (is_new) {
+    block.exports = driver_here->range_of(&block.begin, &block.bytes, at) == success &&
+                    block.bytes >= least_exported &&
+                    driver_here->ipc_export(&block.handle, block.begin) == success;
+  }
+  return {number, &block};
+}
 
 void finish(worker_status status, driver_code code, const std::string& text) {
   auto& page = shared.page();
@@ -51,6 +96,20 @@ void finish(worker_status status, driver_code code, const std::string& text) {
   page.answer.status = status;
   say(page, text);
   publish(page.done, next_request++);
+}
+
+// What the trusted process asks for, to see that this one can read what it has named.
+void show() {
+  auto& page = results_page();
+  const auto* block = named_here[std::min<std::size_t>(page.asked_result, most_buffers - 1)].block;
+  const auto& d = *driver_here;
+  if (block == nullptr || page.asked_offset >= block->bytes)
+    return finish(worker_status::refused, not_the_driver, "bytes of a result that was not named");
+  const auto bytes = std::min<std::size_t>(shown_bytes, block->bytes - page.asked_offset);
+  auto code = d.copy_out(page.shown.data(), block->begin + page.asked_offset, bytes, context_here.stream);
+  if (code == success) code = d.stream_synchronize(context_here.stream);
+  finish(code == success ? worker_status::ok : worker_status::failed, code,
+         code == success ? "" : text_of(d, code));
 }
 
 std::string read_plan() {
@@ -102,7 +161,11 @@ bool is_for_python() {
       finish(worker_status::refused, not_the_driver, wrong);
       return false;
     }
+    case worker_request::show:
+      show();
+      return false;
     case worker_request::step:
+      marked = false;
       current.buffers = static_cast<std::uint32_t>(buffers_of_call.size());
       for (std::size_t i = 0; i < buffers_of_call.size(); ++i) {
         const auto place = std::min<std::size_t>(buffers_of_call[i], most_buffers - 1);
@@ -169,10 +232,64 @@ KEVO_WORKER void kevo_device_end(int code, const char* text) {
   finish(code == 0 ? worker_status::ok : worker_status::refused, code, text);
 }
 
-/// All work of a call has been launched: a held one may begin, and has ended when what was launched has.
-KEVO_WORKER void kevo_device_launched() {
+/// Whether another process can open the memory at an address, so that a result may stay there.
+KEVO_WORKER int kevo_device_exports(std::uint64_t at) {
+  const auto found = memory_at(at);
+  return found.block != nullptr && found.block->exports ? 1 : 0;
+}
+
+/// Memory that another process can open, for the result of this number. The same one from call to call.
+/// @return 0: there is no memory
+KEVO_WORKER std::uint64_t kevo_device_ordinary(std::uint32_t number, std::uint64_t bytes) {
+  auto& memory = ordinary[std::min<std::size_t>(number, most_buffers - 1)];
+  if (memory.bytes >= bytes && memory.begin != 0) return memory.begin;
+  if (memory.begin != 0) driver_here->memory_free(memory.begin);
+  memory = {};
+  bytes = std::max<std::uint64_t>(bytes, least_exported);
+  if (driver_here->memory_allocate(&memory.begin, bytes) != success) return 0;
+  memory.bytes = bytes;
+  return memory.begin;
+}
+
+/// Names the place of a result: the address of its first element, its shape, and strides in elements.
+/// @return 0 if it can be judged there
+KEVO_WORKER int kevo_device_name(std::uint32_t number, std::uint64_t at, std::uint64_t element_bytes,
+                                 std::uint32_t rank, const std::int64_t* extents,
+                                 const std::int64_t* strides) {
+  if (number >= most_buffers || rank > most_rank) return 1;
+  auto& claim = results_page().results[number];
+  claim.rank = rank;
+  std::uint64_t count = 1;
+  for (std::uint32_t i = 0; i < rank; ++i) {
+    claim.extents[i] = static_cast<std::uint64_t>(extents[i]);
+    claim.strides[i] = strides[i];
+    count *= claim.extents[i];
+  }
+  named_here[number] = count == 0 ? named_memory{} : memory_at(at);
+  const auto& [block_number, block] = named_here[number];
+  if (count != 0) {
+    if (block == nullptr || !block->exports) return 1;
+    std::memcpy(claim.handle.data(), block->handle.bytes, sizeof block->handle.bytes);
+    claim.block = block_number;
+    claim.offset = at - block->begin;
+  }
+  result_place place;
+  return place_of(claim, count, element_bytes, place).empty() ? 0 : 1;
+}
+
+/// The work of the call is in the stream: a held one has ended when all of that has.
+KEVO_WORKER void kevo_device_mark() {
+  if (marked) return;
+  marked = true;
   if (shared.page().request.blocked != 0)
     driver_here->stream_write_value(nullptr, context_here.arena + held_end, held_word(next_request), 0);
+}
+
+/// All work of a call has been launched, and `results` are named: a held one may begin.
+KEVO_WORKER void kevo_device_launched(std::uint32_t results) {
+  kevo_device_mark();
+  results_page().count = results;
+  results_page().request.store(next_request, std::memory_order_release);
   publish(shared.page().armed, next_request);
 }
 
