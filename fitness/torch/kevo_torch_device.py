@@ -12,7 +12,7 @@ import sys
 
 class device_request(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_uint32), ("buffers", ctypes.c_uint32), ("pointers", ctypes.c_uint64 * 64),
-                ("words", ctypes.c_int64 * 512), ("payload", ctypes.c_void_p), ("payload_bytes", ctypes.c_uint64)]
+                ("words", ctypes.c_int64 * 512), ("payload", ctypes.c_void_p), ("payload_bytes", ctypes.c_uint64), ("idle", ctypes.c_uint32)]
 
 
 LOAD, PREPARE, STEP = 1, 2, 5
@@ -95,7 +95,7 @@ def serve_device(torch, helper, job, names, ask):
             end(0, b"")
         elif request.kind == STEP:
             try:
-                wrong = answer.call(request)
+                wrong = answer.idle(request) if request.idle else answer.call(request)
             except BaseException as error:
                 end(NO_MEMORY if lacks_memory(error) else RAISED, explain(error, names).encode(errors="replace")[:250])
                 continue
@@ -189,7 +189,7 @@ def load_on_device(torch, helper, program, names, remark):
 
 
 class device_calls_state:
-    __slots__ = ("model", "call", "run")
+    __slots__ = ("model", "call", "run", "idle")
 
 
 def device_calls(torch, program, remark):
@@ -260,6 +260,10 @@ def device_calls(torch, program, remark):
         with no_grad():
             own.model(*arguments_of(request.pointers)[1])
 
+    # What every call takes before the program is called.
+    def idle(request):
+        arguments_of(request.pointers)
+
     # What is wrong with what it returned; nothing if nothing is.
     def call(request):
         pointers = request.pointers
@@ -279,7 +283,7 @@ def device_calls(torch, program, remark):
                 place += 1
         return None
 
-    own.call, own.run = call, run
+    own.call, own.run, own.idle = call, run, idle
     return prepare, own
 
 

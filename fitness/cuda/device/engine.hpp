@@ -16,6 +16,7 @@
 
 #include "fitness/cuda/device/contents.hpp"
 #include "fitness/cuda/device/gpu.hpp"
+#include "fitness/cuda/device/occupation.hpp"
 #include "fitness/cuda/device/worker_link.hpp"
 
 namespace kevo::cuda {
@@ -166,6 +167,7 @@ class engine {
   event ended_ = nullptr;
   std::chrono::steady_clock::time_point worked_until_{};  // for an interval
   stream aside_ = nullptr;            // where the main stream waits for what does not come
+  occupation occupation_;             // before a held call begins
   std::vector<private_memory> kept_;  // the outputs of the last call of an interval
 };
 

@@ -88,12 +88,14 @@ worker_answer engine::held_call(arena_state& arena, const call_wanted& wanted,
   const address words = arena.memory.at();
   const auto first = seen.size();
   choose_lines(places, k, w, lines, seen);
+  if (wanted.busy_until_begin) occupation_.begin(gpu_, aside_);
   std::uint32_t word = 0;
   bool launched = false;
   auto answer = arena.worker->held_step(
       places[k].offsets, unlaunched < most_unlaunched ? launch_patience : short_patience,
       [&](std::uint64_t request) {
         word = held_word(request);
+        occupation_.end();
         check(d, d.event_record(began_, gpu_.main()), "recording an event");
         bring_inputs(arena, wanted, places[k], wanted.contents[k]);
         check(d, d.stream_write_value(gpu_.main(), words, word, 0), "letting a call begin");
@@ -104,6 +106,7 @@ worker_answer engine::held_call(arena_state& arena, const call_wanted& wanted,
         if (kept != nullptr) queue_outputs(arena, places[k], w, *kept);
       },
       std::chrono::nanoseconds(wanted.limit_ns / wanted.contents.size()), launched);
+  occupation_.end();  // where the process has died before the call began
   unlaunched += launched ? 0 : 1;
   if (word == 0) return answer;
   const auto deadline = clock::now() + word_patience;
@@ -118,6 +121,8 @@ worker_answer engine::held_call(arena_state& arena, const call_wanted& wanted,
   }
   collect_lines(seen, first);
   ns = gpu_.elapsed_ns(began_, ended_);
+  // What the process did on the device before its call began is time of the call.
+  if (wanted.busy_until_begin) ns += occupation_.elsewhere_ns();
   return answer;
 }
 
@@ -163,8 +168,8 @@ call_result engine::run_interval(arena_state& arena, const call_wanted& wanted, 
     bring_inputs(arena, wanted, places[k], wanted.contents[k]);
     gpu_.wait();
     const auto asked = clock::now();
-    result.answer =
-        arena.worker->step(wanted.hosted ? 0 : static_cast<std::uint32_t>(k), places[k].offsets, limit);
+    result.answer = arena.worker->step(wanted.hosted ? 0 : static_cast<std::uint32_t>(k), places[k].offsets,
+                                       limit, wanted.idle);
     if (result.answer.end != call_end::done) {
       places.resize(k + 1);
       return result;

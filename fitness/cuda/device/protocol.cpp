@@ -110,8 +110,8 @@ void members(Codec& c, worker_answer& v) {
 template <class Codec>
 void members(Codec& c, call_wanted& v) {
   c(v.arena), c(v.workload), c(v.contents), c(v.timed), c(v.cold), c(v.verify), c(v.limit_ns), c(v.what),
-      c(v.fingerprint), c(v.interval), c(v.held), c(v.hosted), c(v.trusted), c(v.empty), c(v.busy_ns),
-      c(v.untimed), c(v.frequency_ns);
+      c(v.fingerprint), c(v.interval), c(v.held), c(v.busy_until_begin), c(v.idle), c(v.hosted), c(v.trusted),
+      c(v.empty), c(v.busy_ns), c(v.untimed), c(v.frequency_ns);
 }
 template <class Codec>
 void members(Codec& c, output_finding& v) {

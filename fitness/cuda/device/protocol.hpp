@@ -14,7 +14,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t device_protocol = 12;
+inline constexpr std::uint32_t device_protocol = 13;
 
 enum class device_request : std::uint32_t {
   hello,                ///< -> device_description, or an error that says what is missing
@@ -205,6 +205,11 @@ struct call_wanted {
   /// Of a hosted interval: host code launches its work before the clock runs; the inputs and the leave to
   /// begin come then.
   bool held = false;
+  /// Of held calls: the device is busy with a trusted kernel until the clock of a call runs, so that what a
+  /// program does there before falls on the clock.
+  bool busy_until_begin = false;
+  /// Of an interval: the program is not called; what remains is what every call takes around a program.
+  bool idle = false;
   bool hosted = false;   ///< an interval of a hosted program, which learns of each place when its call begins
   bool trusted = false;  ///< the program of a baseline, which leaves nothing behind on purpose
   bool empty = false;    ///< an interval of the trusted empty program: its outputs stay poisoned

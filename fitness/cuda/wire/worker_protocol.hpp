@@ -13,7 +13,7 @@
 
 namespace kevo::cuda {
 
-inline constexpr std::uint32_t worker_protocol = 6;
+inline constexpr std::uint32_t worker_protocol = 7;
 
 /// File descriptors of the worker.
 inline constexpr int control_descriptor = 3;
@@ -81,6 +81,9 @@ struct control_page {
     std::array<std::uint64_t, most_buffers> offsets;       ///< of each buffer in the arena [bytes]
     std::array<std::uint64_t, most_buffers> masked_bytes;  ///< of each buffer that is masked; else 0
     std::uint32_t buffers;
+    /// 1: a step that calls nothing, so that it takes what a call takes around the program. Asked of trusted
+    /// programs alone.
+    std::uint32_t idle;
   } request;
   /// The barrier of a run that may open: `barrier_word`. The key to the inputs of its call is there before.
   alignas(64) shared_word admitted;

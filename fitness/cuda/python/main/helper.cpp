@@ -35,6 +35,7 @@ struct python_request {
   std::int64_t words[most_words] = {};
   const void* payload = nullptr;
   std::uint64_t payload_bytes = 0;
+  std::uint32_t idle = 0;
 };
 
 // The state of a process on the device: one for each process, made by kevo_device_open.
@@ -104,6 +105,7 @@ bool is_for_python() {
     }
     case worker_request::step:
       current.buffers = static_cast<std::uint32_t>(buffers_of_call.size());
+      current.idle = request.idle;
       for (std::size_t i = 0; i < buffers_of_call.size(); ++i) {
         const auto place = std::min<std::size_t>(buffers_of_call[i], most_buffers - 1);
         current.pointers[i] = context_here.arena + request.offsets[place];
