@@ -16,8 +16,12 @@ namespace {
 constexpr std::uint32_t least_contents = 16;
 // And with fewer than these there is nothing left for a timed call behind a first one and an untimed one.
 constexpr std::uint32_t least_contents_of_process = 3;
-constexpr std::uint32_t usual_host_pairs = 2;
-constexpr std::uint32_t most_host_calls = 8;
+// Calls that an arena holds: an untimed one and a timed one, and what one process can do all readings with.
+constexpr std::uint32_t least_room = 2;
+constexpr std::uint32_t usual_room = 8;
+constexpr std::uint32_t usual_host_pairs = 4;  // as many as a first look has of device times
+constexpr std::uint32_t least_host_pairs = 2;
+constexpr std::uint32_t most_host_calls = 6;
 constexpr std::uint32_t most_host_calls_of_score = 16;
 constexpr std::uint32_t most_busy_calls = 8;
 // So many values tell what some calls or some blocks have in common.
@@ -49,18 +53,19 @@ std::vector<double> part(const std::vector<double>& all, std::size_t number, std
 
 further_plan plan_further(std::uint32_t contents, std::uint32_t room, bool as_score) {
   further_plan plan;
-  if (contents < least_contents_of_process) return plan;
-  if (contents < least_contents) {
+  if (contents < least_contents_of_process || room < least_room) return plan;
+  if (contents < least_contents || room < usual_room) {
     plan.host_process = true;
-    plan.host_pairs = contents < 4 ? 1 : usual_host_pairs;
-    plan.host_calls = std::clamp((std::min(contents - 1, room) - 1) / plan.host_pairs, 1U, most_host_calls);
+    const std::uint32_t timed = std::min(contents - 1, room) - 1;
+    plan.host_pairs = std::min(timed, least_host_pairs);
+    plan.host_calls = std::min(timed / plan.host_pairs, most_host_calls);
     return plan;
   }
   // A tenth for the busy calls; for the host times a fifth, or half where they are the score.
-  plan.busy_calls = std::min(contents / 10, most_busy_calls);
-  plan.host_pairs = as_score && contents >= 2 * least_contents ? 2 * usual_host_pairs : usual_host_pairs;
+  plan.busy_calls = std::min({contents / 10, most_busy_calls, room - 1});
+  plan.host_pairs = contents >= 2 * least_contents ? usual_host_pairs : least_host_pairs;
   const std::uint32_t share = as_score ? contents / 2 : contents / 5;
-  const std::uint32_t most = std::min(share, room) / plan.host_pairs;
+  const std::uint32_t most = std::min(share, room - 1) / plan.host_pairs;
   plan.host_calls = std::clamp(most, 1U, as_score ? most_host_calls_of_score : most_host_calls);
   return plan;
 }

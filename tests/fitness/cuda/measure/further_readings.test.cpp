@@ -63,7 +63,7 @@ TEST_CASE("host times are what is left of a call without what every call takes, 
   kevo::rng random(1);
   const auto further = measured(random, {.host_ns = 50e3}, {.host_ns = 185e3}, 4);
   const auto pairs = further.host_pairs();
-  CHECK(pairs.size() == 8);
+  CHECK(pairs.size() == 16);
   const auto speedup = kevo::speedup_of(pairs, 0.05);
   CHECK(speedup.value == doctest::Approx(3.7).epsilon(0.03));
   CHECK(speedup.range.low < 3.7);
@@ -118,10 +118,10 @@ TEST_CASE("a device that often holds calls up is not taken for such work") {
 
 TEST_CASE("further readings get their share of the contents of a process, or a process of their own") {
   const auto usual = plan_further(400, 512, false);
-  CHECK(usual.host_pairs == 2);
-  CHECK(usual.host_calls == 8);
+  CHECK(usual.host_pairs == 4);
+  CHECK(usual.host_calls == 6);
   CHECK(usual.busy_calls == 8);
-  CHECK(usual.contents() == 17 + 9);
+  CHECK(usual.contents() == 25 + 9);
   const auto as_score = plan_further(400, 512, true);
   CHECK(as_score.host_pairs == 4);
   CHECK(as_score.host_calls == 16);
@@ -141,5 +141,15 @@ TEST_CASE("further readings get their share of the contents of a process, or a p
     }
   }
   CHECK(plan_further(2, 512, true).host_pairs == 0);
-  CHECK(plan_further(400, 6, false).host_calls == 3);  // the arenas have no room for more
+  // The arenas have no room for more.
+  CHECK(plan_further(400, 9, false).host_calls == 2);
+  CHECK(plan_further(400, 1, false).host_pairs == 0);
+  for (std::uint32_t room = 2; room < 100; ++room) {
+    for (const std::uint32_t contents : {3U, 5U, 20U, 80U, 400U}) {
+      const auto plan = plan_further(contents, room, false);
+      CHECK(plan.host_calls >= 1);
+      CHECK(plan.host_contents() <= room);
+      CHECK(plan.busy_contents() <= room);
+    }
+  }
 }
