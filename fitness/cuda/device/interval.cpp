@@ -105,7 +105,7 @@ worker_answer engine::held_call(arena_state& arena, const call_wanted& wanted,
         check(d, d.event_record(ended_, gpu_.main()), "recording an event");
         if (kept != nullptr) queue_outputs(arena, places[k], w, *kept);
       },
-      std::chrono::nanoseconds(wanted.limit_ns / wanted.contents.size()), launched);
+      std::chrono::nanoseconds(wanted.limit_ns / wanted.contents.size()), launched, wanted.touch);
   occupation_.end();  // where the process has died before the call began
   unlaunched += launched ? 0 : 1;
   if (word == 0) return answer;
@@ -167,14 +167,19 @@ call_result engine::run_interval(arena_state& arena, const call_wanted& wanted, 
     // What is asked of call k reaches the device only now that call k - 1 has ended, as far as was seen.
     bring_inputs(arena, wanted, places[k], wanted.contents[k]);
     gpu_.wait();
+    if (wanted.touch) result.answer = arena.worker->touch();
     const auto asked = clock::now();
-    result.answer = arena.worker->step(wanted.hosted ? 0 : static_cast<std::uint32_t>(k), places[k].offsets,
-                                       limit, wanted.idle);
+    if (result.answer.end == call_end::done)
+      result.answer = arena.worker->step(wanted.hosted ? 0 : static_cast<std::uint32_t>(k), places[k].offsets,
+                                         limit, wanted.idle);
     if (result.answer.end != call_end::done) {
       places.resize(k + 1);
       return result;
     }
-    if (k >= wanted.untimed) result.calls_ns += ns_between(asked, clock::now());
+    if (k >= wanted.untimed) {
+      result.each_call_ns.push_back(ns_between(asked, clock::now()));
+      result.calls_ns += result.each_call_ns.back();
+    }
     see_lines(arena, places, k, w, lines, seen);
     if (k >= wanted.untimed) result.each_outside_ns.push_back(ns_between(begun, clock::now()));
   }

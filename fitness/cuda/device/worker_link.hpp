@@ -61,7 +61,9 @@ class worker_link {
   /// the clock of the call begins in it. @param launched whether the worker has said so in time
   worker_answer held_step(const std::vector<std::uint64_t>& offsets, std::chrono::nanoseconds patience,
                           const std::function<void(std::uint64_t)>& release, std::chrono::nanoseconds limit,
-                          bool& launched);
+                          bool& launched, bool touch = false);
+  /// A little work on the device in the worker's context.
+  worker_answer touch();
   /// What the worker has left beside its last answer: a claim, made printable.
   std::string remark() const;
   /// Asks for nothing, so that a worker that rests is awake for what comes next.

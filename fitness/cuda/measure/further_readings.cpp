@@ -100,16 +100,21 @@ void further_readings::add_pair(const std::vector<double>& candidate, const std:
   uneven_.add(candidate, baseline);
 }
 
-void further_readings::add_block(const call_times& candidate, const call_times& baseline,
-                                 const std::vector<double>& idle) {
+void further_readings::add_block(const call_times& candidate, const call_times& baseline) {
   if (!candidate.busy.empty() && !baseline.busy.empty() && !candidate.held.empty() &&
       !baseline.held.empty()) {
     candidate_busy_.push_back(median(candidate.busy) - median(candidate.held));
     baseline_busy_.push_back(median(baseline.busy) - median(baseline.held));
+    if (!baseline.early.empty()) early_.push_back(median(baseline.early) - median(baseline.busy));
   }
   const std::size_t parts = plan_.host_pairs;
-  if (parts == 0 || idle.empty() || candidate.host.size() < parts || baseline.host.size() < parts) return;
-  idle_.push_back(middle_mean(idle));
+  if (parts == 0 || baseline.idle.empty() || candidate.host.size() < parts || baseline.host.size() < parts)
+    return;
+  idle_.push_back(middle_mean(baseline.idle));
+  if (!candidate.around.empty() && !baseline.around.empty()) {
+    candidate_around_.push_back(middle_mean(candidate.around));
+    baseline_around_.push_back(middle_mean(baseline.around));
+  }
   const double around_ns = median(idle_);
   for (std::size_t i = 0; i < parts; ++i) {
     const auto candidate_part = part(candidate.host, i, parts);
@@ -127,16 +132,23 @@ std::vector<timing_pair> further_readings::host_pairs() const {
   auto shown = host_pairs_;
   std::vector<double> times;
   for (const auto& pair : shown) times.push_back(pair.candidate_ns);
-  const double uneven = times.empty() ? 0 : host_uneven_.certain(median(times));
-  for (auto& pair : shown) pair.candidate_ns += uneven;
+  if (times.empty()) return shown;
+  double added = host_uneven_.certain(median(times));
+  if (candidate_around_.size() >= enough_blocks)
+    added += certain_excess(candidate_around_, baseline_around_,
+                            std::max(least_free_ns, least_free_share * median(times)));
+  for (auto& pair : shown) pair.candidate_ns += added;
   return shown;
 }
 
 double further_readings::free_ns() const {
   if (times_.empty() || candidate_busy_.size() < enough_blocks) return 0;
+  const double least = std::max(least_free_ns, least_free_share * median(times_));
   // Both programs have the same change of contexts in a busy call.
-  return certain_excess(candidate_busy_, baseline_busy_,
-                        std::max(least_free_ns, least_free_share * median(times_)));
+  const double excess = certain_excess(candidate_busy_, baseline_busy_, least);
+  if (excess == 0) return 0;
+  // Work that was begun early makes the device change contexts more often, which is not the program's time.
+  return std::max(excess - (early_.empty() ? 0 : std::max(median(early_), 0.0)), least);
 }
 
 std::optional<timing_pair> further_readings::busy_excess() const {

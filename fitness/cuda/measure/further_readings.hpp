@@ -35,7 +35,12 @@ further_plan plan_further(std::uint32_t contents, std::uint32_t room, bool as_sc
 struct call_times {
   std::vector<double> held;  ///< device times
   std::vector<double> busy;  ///< the same, of calls before whose beginning the device was busy
-  std::vector<double> host;  ///< from before a call to its synchronized result, with all that is around it
+  std::vector<double> host;  ///< from a call to its synchronized result, with what kevo does in it
+  /// What lies between these calls: their inputs come, the device changes its context, results are looked at.
+  std::vector<double> around;
+  // Of a baseline's process alone, by kevo's own code in it:
+  std::vector<double> idle;   ///< as `host`, without the program
+  std::vector<double> early;  ///< as `busy`, and a little work is begun before
 };
 
 /// How much more of something a candidate's readings show than the baseline's beside them; 0 unless that is
@@ -51,10 +56,11 @@ class further_readings {
   const further_plan& plan() const { return plan_; }
   /// The held calls of one pair.
   void add_pair(const std::vector<double>& candidate, const std::vector<double>& baseline);
-  /// The calls of one block. @param idle calls of the baseline's process without the program [ns]
-  void add_block(const call_times& candidate, const call_times& baseline, const std::vector<double>& idle);
+  /// The calls of one block.
+  void add_block(const call_times& candidate, const call_times& baseline);
 
-  /// Host times of the candidate and of the baseline.
+  /// Host times of the candidate and of the baseline. Time that the candidate takes between its calls, more
+  /// than the baseline does, is part of its times, and so is what it does in some calls for all of them.
   std::vector<timing_pair> host_pairs() const;
   /// What is added to every device time of the candidate: work that it does before a call begins, and work
   /// that it does in some calls for all of them. [ns]
@@ -70,6 +76,8 @@ class further_readings {
   std::vector<timing_pair> host_pairs_;
   std::vector<double> idle_;  // of a call, of each block
   std::vector<double> candidate_busy_, baseline_busy_;
+  std::vector<double> early_;  // what changes of contexts for work that is begun early take, of each block
+  std::vector<double> candidate_around_, baseline_around_;
   std::vector<double> times_;  // of the candidate's held calls, of each pair
   // By how much calls are longer in the mean than the time that counts, of each pair; the baseline's as they
   // would be for a program that takes as long as the candidate.

@@ -39,6 +39,14 @@ error failed_baseline(const call_failure& failure) {
           "run `kevo doctor`"};
 }
 
+// What lies around calls that are not held, one by one.
+std::vector<double> around_calls(const gpu_time& time) {
+  std::vector<double> around;
+  const auto count = std::min(time.each_call_ns.size(), time.each_outside_ns.size());
+  for (std::size_t i = 0; i < count; ++i) around.push_back(time.each_outside_ns[i] - time.each_call_ns[i]);
+  return around;
+}
+
 }  // namespace
 
 // Whether calls in one graph and calls by themselves stand in the same relation to the baseline's. Where they
@@ -99,7 +107,6 @@ std::optional<call_failure> pair_timer::block_of_process() {
   std::vector<std::vector<double>> baseline_each(contents.size());
   call_times candidate_times;
   call_times baseline_times;
-  std::vector<double> idle;
   // In every other block the baseline's further readings come after the candidate's, as its readings do.
   const bool early = !plan_.further.host_process && contents.size() > 1 &&
                      (pairs_.size() / std::max<std::size_t>(plan_.pairs, 1)) % 2 == 0;
@@ -112,7 +119,7 @@ std::optional<call_failure> pair_timer::block_of_process() {
     }
     if (!further) return;
     if (const auto failure = read_further(*baseline_, block, baseline_times)) throw failed_baseline(*failure);
-    idle = read_idle(block);
+    read_trusted(block, baseline_times);
   };
   read_baseline(0, contents.size() / 2, early);
   for (std::size_t i = 0; i < contents.size(); ++i) {
@@ -142,7 +149,7 @@ std::optional<call_failure> pair_timer::block_of_process() {
     append(candidate_times.held, candidate_each[i]);
     append(baseline_times.held, baseline_each[i]);
   }
-  further_.add_block(candidate_times, baseline_times, idle);
+  further_.add_block(candidate_times, baseline_times);
   show_pairs();
   return std::nullopt;
 }
@@ -160,24 +167,30 @@ std::optional<call_failure> pair_timer::begin_host_process(block_contents& block
 // Readings of a block besides those of its pairs.
 std::optional<call_failure> pair_timer::read_further(program_runner& program, const block_contents& contents,
                                                      call_times& times) {
-  const auto read_mode = [&](const std::vector<std::uint32_t>& list, call_mode mode,
-                             std::vector<double>& each) -> std::optional<call_failure> {
-    if (list.empty()) return std::nullopt;
-    auto time = program.interval_of(workload_, list, plan_.cold, limit_, 1, mode);
+  if (!contents.host.empty()) {
+    auto time = program.interval_of(workload_, contents.host, plan_.cold, limit_, 1, call_mode::host);
     if (time.failure) return time.failure;
     keep_clocks(time);
-    each = std::move(time.each_outside_ns);
-    return std::nullopt;
-  };
-  if (auto failure = read_mode(contents.host, call_mode::host, times.host)) return failure;
-  return read_mode(contents.busy, call_mode::busy, times.busy);
+    times.around = around_calls(time);
+    times.host = std::move(time.each_call_ns);
+  }
+  if (contents.busy.empty()) return std::nullopt;
+  auto time = program.interval_of(workload_, contents.busy, plan_.cold, limit_, 1, call_mode::busy);
+  if (time.failure) return time.failure;
+  keep_clocks(time);
+  times.busy = std::move(time.each_outside_ns);
+  return std::nullopt;
 }
 
-std::vector<double> pair_timer::read_idle(const block_contents& contents) {
-  if (contents.host.empty()) return {};
-  auto time = baseline_->interval_of(workload_, contents.host, plan_.cold, limit_, 1, call_mode::idle);
-  if (time.failure) throw failed_baseline(*time.failure);
-  return std::move(time.each_outside_ns);
+// What only kevo's own code in the process of a baseline can tell.
+void pair_timer::read_trusted(const block_contents& contents, call_times& times) {
+  const auto read_mode = [&](const std::vector<std::uint32_t>& list, call_mode mode) {
+    auto time = baseline_->interval_of(workload_, list, plan_.cold, limit_, 1, mode);
+    if (time.failure) throw failed_baseline(*time.failure);
+    return time;
+  };
+  if (!contents.host.empty()) times.idle = read_mode(contents.host, call_mode::idle).each_call_ns;
+  if (!contents.busy.empty()) times.early = read_mode(contents.busy, call_mode::early).each_outside_ns;
 }
 
 // Whether readings of a block were taken at different clocks of the device. A program that draws much power

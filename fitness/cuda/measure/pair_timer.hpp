@@ -114,7 +114,7 @@ class pair_timer {
   std::optional<call_failure> begin_host_process(block_contents& block);
   std::optional<call_failure> read_further(program_runner& program, const block_contents& contents,
                                            call_times& times);
-  std::vector<double> read_idle(const block_contents& contents);
+  void read_trusted(const block_contents& contents, call_times& times);
   reading read_again();
   reading concluded(const gpu_time& time, bool trusted);
   std::optional<call_failure> compare_modes();

@@ -170,10 +170,12 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   wanted.limit_ns = static_cast<std::uint64_t>(limit.count() * time.calls);
   wanted.what = image_.plans[workload];
   wanted.hosted = image_.kind != program_kind::declared;
-  const bool on_device_alone = mode == call_mode::usual || mode == call_mode::busy;
-  wanted.held = wanted.hosted && on_device_alone && is_python_task(*task_);
-  wanted.busy_until_begin = wanted.held && mode == call_mode::busy;
+  const bool python = wanted.hosted && is_python_task(*task_);
+  const bool with_host = mode == call_mode::host || mode == call_mode::idle;
+  wanted.held = python && !with_host;
+  wanted.busy_until_begin = wanted.held && mode != call_mode::usual;
   wanted.idle = mode == call_mode::idle;
+  wanted.touch = python && (with_host || mode == call_mode::early);
   wanted.trusted = whose_ == trust::baseline;
   wanted.empty = wanted.idle || image_.kind == program_kind::empty;
   wanted.interval = interval;
@@ -203,6 +205,7 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   time.calls_ns = result.calls_ns;
   time.each_outside_ns = std::move(result.each_outside_ns);
   time.each_event_ns = std::move(result.each_event_ns);
+  time.each_call_ns = std::move(result.each_call_ns);
   time.fence_ns = result.fence_ns;
   time.clock_mhz = result.clock_mhz;
   time.begin_clock_mhz = result.begin_clock_mhz;

@@ -25,6 +25,7 @@ struct gpu_time {
   double calls_ns = 0;                  ///< of an interval: the calls without what lies between them
   std::vector<double> each_outside_ns;  ///< of admitted calls, one by one
   std::vector<double> each_event_ns;
+  std::vector<double> each_call_ns;  ///< of calls that are not held: from request to "done"
   double fence_ns =
       0;  ///< until all work on the device had ended, after the last "done"; see device/protocol.hpp
   double clock_mhz = 0;        ///< of a multiprocessor, right after
@@ -62,6 +63,7 @@ enum class content_use {
 enum class call_mode {
   usual,  ///< programs in Python: held, so that their time is that of the device
   busy,   ///< the same, and the device is busy until a call begins (call_wanted::busy_until_begin)
+  early,  ///< as `busy`, and a process of kevo's own code begins some work before. Of baselines alone
   host,   ///< not held: from before the call to its synchronized result
   idle,   ///< as `host`, but the program is not called: what every call takes around it. Of baselines alone
 };

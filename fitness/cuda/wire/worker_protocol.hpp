@@ -41,6 +41,8 @@ enum class worker_request : std::uint32_t {
   /// Makes one graph of the calls of slots 0 to `count` - 1, in order. `admitted`: with a barrier in front of
   /// each and behind the last, where inputs are unmasked.
   join = 6,
+  /// Programs in Python: a little work on the device, so that it is in the context of the worker afterwards.
+  touch = 7,
 };
 
 enum class worker_state : std::uint32_t {
@@ -81,8 +83,8 @@ struct control_page {
     std::array<std::uint64_t, most_buffers> offsets;       ///< of each buffer in the arena [bytes]
     std::array<std::uint64_t, most_buffers> masked_bytes;  ///< of each buffer that is masked; else 0
     std::uint32_t buffers;
-    /// 1: a step that calls nothing, so that it takes what a call takes around the program. Asked of trusted
-    /// programs alone.
+    /// Of a step, asked of trusted programs alone. 1: the program is not called, so that the step takes what a
+    /// call takes around it. 2: `touch` first, also where the step is held.
     std::uint32_t idle;
   } request;
   /// The barrier of a run that may open: `barrier_word`. The key to the inputs of its call is there before.

@@ -203,6 +203,8 @@ driver_failure hosted_worker::step(std::uint64_t number) {
         publish(page_.armed, number);  // also where it failed before
         return end;
       }
+      case worker_request::touch:
+        return {{not_the_driver, "only programs in Python are asked for that"}};
       case worker_request::drop:
       case worker_request::none:
         return {};

@@ -12,8 +12,9 @@ def second_context():
     driver = ctypes.CDLL("libcuda.so.1")
     first, context, stream = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
     driver.cuCtxGetCurrent(ctypes.byref(first))
-    if driver.cuCtxCreate_v2(ctypes.byref(context), 0, torch.cuda.current_device()) != 0:
-        raise RuntimeError("there is no second context")
+    wrong = driver.cuCtxCreate_v2(ctypes.byref(context), 0, torch.cuda.current_device())
+    if wrong != 0:
+        raise RuntimeError(f"there is no second context: {wrong}")
     driver.cuStreamCreate(ctypes.byref(stream), 1)
     driver.cuCtxSetCurrent(first)
     return driver, first, context, stream
