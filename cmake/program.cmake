@@ -167,6 +167,7 @@ set(kevo_device_sources fitness/cuda/device/contents.cpp fitness/cuda/device/dev
                         fitness/cuda/device/engine_ceilings.cpp fitness/cuda/device/foreign_processes.cpp
                         fitness/cuda/device/end_of_call.cpp fitness/cuda/device/interval.cpp
                         fitness/cuda/device/named_results.cpp fitness/cuda/device/open_blocks.cpp
+                        fitness/cuda/device/occupation.cpp
                         fitness/cuda/device/gpu.cpp fitness/cuda/device/reference.cpp
                         fitness/cuda/device/protocol.cpp fitness/cuda/device/socket.cpp
                         fitness/cuda/device/type_code.cpp fitness/cuda/device/worker_link.cpp

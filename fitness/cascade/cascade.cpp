@@ -171,6 +171,8 @@ void conclude(evaluation& e) {
   if (!e.valid()) {
     e.speedup = 0;
     e.speedup_interval = {};
+    e.device_speedup = e.host_speedup = 0;
+    e.device_speedup_interval = e.host_speedup_interval = {};
   } else {
     e.feedback = feedback_of_valid(e);
     double sol = 1e300;

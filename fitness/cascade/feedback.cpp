@@ -27,6 +27,12 @@ std::string feedback_of_valid(const evaluation& e) {
     if (w.sol_fraction > 0) text += fmt::format(", {:.0f} % of speed of light", 100 * w.sol_fraction);
     if (w.sustained_ns > 0) text += ", " + time_text(w.sustained_ns) + " sustained";
   }
+  if (e.device_speedup > 0 && e.host_speedup > 0)
+    text += fmt::format(
+        "\nby device time {:.3g} times [{:.3g}, {:.3g}], by host time (from the call to its synchronized "
+        "result) {:.3g} times [{:.3g}, {:.3g}]",
+        e.device_speedup, e.device_speedup_interval.low, e.device_speedup_interval.high, e.host_speedup,
+        e.host_speedup_interval.low, e.host_speedup_interval.high);
   return text;
 }
 

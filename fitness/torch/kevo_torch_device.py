@@ -13,7 +13,7 @@ import sys
 
 class device_request(ctypes.Structure):
     _fields_ = [("kind", ctypes.c_uint32), ("buffers", ctypes.c_uint32), ("pointers", ctypes.c_uint64 * 64),
-                ("words", ctypes.c_int64 * 512), ("payload", ctypes.c_void_p), ("payload_bytes", ctypes.c_uint64)]
+                ("words", ctypes.c_int64 * 512), ("payload", ctypes.c_void_p), ("payload_bytes", ctypes.c_uint64), ("idle", ctypes.c_uint32)]
 
 
 LOAD, PREPARE, STEP = 1, 2, 5
@@ -101,7 +101,7 @@ def serve_device(torch, helper, job, names, ask):
             end(0, b"")
         elif request.kind == STEP:
             try:
-                wrong = answer.call(request)
+                wrong = answer.idle(request) if request.idle else answer.call(request)
             except BaseException as error:
                 end(NO_MEMORY if lacks_memory(error) else RAISED, explain(error, names).encode(errors="replace")[:250])
                 continue
@@ -195,7 +195,7 @@ def load_on_device(torch, helper, program, names, remark):
 
 
 class device_calls_state:
-    __slots__ = ("model", "call", "run", "results", "named")
+    __slots__ = ("model", "call", "run", "idle", "results", "named")
 
 
 def device_calls(torch, helper, program, remark):
@@ -270,6 +270,10 @@ def device_calls(torch, helper, program, remark):
         with no_grad():
             own.model(*arguments_of(request.pointers)[1])
 
+    # What every call takes before the program is called.
+    def idle(request):
+        arguments_of(request.pointers)
+
     # The results of the reference are copied: they are not timed, and may have other types.
     def take(results, place, pointers, lent):
         for got, one in zip(results, plan["outputs"]):
@@ -329,7 +333,7 @@ def device_calls(torch, helper, program, remark):
             own.results = results
             return tell(results)
 
-    own.call, own.run = call, run
+    own.call, own.run, own.idle = call, run, idle
     return prepare, own
 
 

@@ -43,6 +43,8 @@ cuda_settings device_settings(const torch_settings& settings) {
   made.foreign = settings.foreign;
   made.own_kernel = settings.own_kernel;
   made.own_kernel_share = settings.own_kernel_share;
+  made.both_times = true;
+  made.host_time = settings.time == "host";
   made.pythons = settings.pythons;
   return made;
 }
@@ -75,6 +77,13 @@ torch_fitness::torch_fitness(std::shared_ptr<const task> t, const torch_settings
   if (settings.device == "cpu" && settings.own_kernel_share > 0)
     throw error(error_code::input, "fitness.own_kernel_share needs a GPU",
                 {.key = "fitness.own_kernel_share"}, "write device: cuda, or remove own_kernel_share");
+  if (settings.time != "device" && settings.time != "host")
+    throw error(error_code::input, "fitness.time '" + settings.time + "' is not known",
+                {.key = "fitness.time"}, "write time: device or time: host");
+  if (settings.device == "cpu" && settings.time == "host")
+    throw error(error_code::input,
+                "fitness.time: host needs a GPU: on a CPU there is one time, that of the host",
+                {.key = "fitness.time"}, "write device: cuda, or remove time");
   t = torch::with_baseline(std::move(t));
   state_->subject = t;
   if (settings.device == "cuda") {

@@ -60,6 +60,16 @@ struct timing_pair {
   friend bool operator==(const timing_pair&, const timing_pair&) = default;
 };
 
+/// One of the two times of a call on a device beside the host, compared with the baseline's. All members are
+/// 0 if it was not measured.
+struct time_figures {
+  double ns = 0;           ///< [ns] of a call of the candidate
+  interval range;          ///< [ns] confidence interval of `ns`
+  double baseline_ns = 0;  ///< [ns] of a call of the baseline
+  double speedup = 0;      ///< `baseline_ns` over `ns`, estimated from the pairs
+  friend bool operator==(const time_figures&, const time_figures&) = default;
+};
+
 /// Results on one workload. Times are pseudo-medians over the timing pairs (evaluate/statistics.hpp).
 struct workload_result {
   std::string uuid;                          ///< identifies the workload within the task
@@ -75,6 +85,10 @@ struct workload_result {
                             ///< baseline in between; 0 unless confirmed
   std::vector<timing_pair> samples;  ///< all pairs of readings, in time order
   double weight = 1;                 ///< weight in the geometric mean of the speedups
+  /// Where two times of a call were measured, both; one of them is `time_ns`. `device`: what the call takes
+  /// on the device. `host`: from the call to its synchronized result, so that launches count.
+  time_figures device = {};
+  time_figures host = {};
 };
 
 /// Cost of an evaluation. The cost of an evaluation that was taken from the cache is the time for which it
@@ -139,6 +153,12 @@ struct evaluation {
   std::string backend;                         ///< name of the backend, such as "cpu" or "cuda"
   std::string protocol;                        ///< version of the measuring protocol, for example "cpu 3"
   std::map<std::string, std::string> context;  ///< sandbox layers in force, compiler, flags, ...
+  /// Where two times of a call were measured (`workload_result::device`, `host`), the speedup by each, one of
+  /// which is `speedup`; else 0.
+  double device_speedup = 0;
+  interval device_speedup_interval;  ///< confidence interval of `device_speedup`
+  double host_speedup = 0;           ///< the same for the host's times
+  interval host_speedup_interval;    ///< confidence interval of `host_speedup`
 
   bool valid() const { return outcome == kevo::outcome::valid; }
 };

@@ -55,6 +55,10 @@ class Evaluation:
     valid: bool
     speedup: Optional[float]
     speedup_interval: Optional[Tuple[float, float]]
+    device_speedup: Optional[float]
+    device_speedup_interval: Optional[Tuple[float, float]]
+    host_speedup: Optional[float]
+    host_speedup_interval: Optional[Tuple[float, float]]
     score: float
     sol_fraction: Optional[float]
     stage: str

@@ -48,6 +48,14 @@ py::list workloads_of(const evaluation& e) {
     one["sol_fraction"] = measured(w.sol_fraction);
     one["samples"] = w.samples.size();
     one["weight"] = w.weight;
+    for (const auto& [name, time] : {std::pair("device", &w.device), std::pair("host", &w.host)}) {
+      if (!(time->ns > 0)) continue;
+      const std::string start = name;
+      one[py::str(start + "_ns")] = time->ns;
+      one[py::str(start + "_interval_ns")] = ends_of(time->range);
+      one[py::str(start + "_baseline_ns")] = measured(time->baseline_ns);
+      one[py::str(start + "_speedup")] = measured(time->speedup);
+    }
     all.append(std::move(one));
   }
   return all;
@@ -194,6 +202,12 @@ void bind_evaluation(py::module_& module) {
       .def_property_readonly("speedup", [](const evaluation& e) { return measured(e.speedup); })
       .def_property_readonly("speedup_interval",
                              [](const evaluation& e) { return ends_of(e.speedup_interval); })
+      .def_property_readonly("device_speedup", [](const evaluation& e) { return measured(e.device_speedup); })
+      .def_property_readonly("device_speedup_interval",
+                             [](const evaluation& e) { return ends_of(e.device_speedup_interval); })
+      .def_property_readonly("host_speedup", [](const evaluation& e) { return measured(e.host_speedup); })
+      .def_property_readonly("host_speedup_interval",
+                             [](const evaluation& e) { return ends_of(e.host_speedup_interval); })
       .def_readonly("score", &evaluation::score)
       .def_property_readonly("sol_fraction", [](const evaluation& e) { return measured(e.sol_fraction); })
       .def_property_readonly("stage", [](const evaluation& e) { return std::string(to_string(e.stage)); })

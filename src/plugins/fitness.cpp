@@ -154,6 +154,13 @@ any_fitness torch_from(settings& from, const build_context& context,
                                      .max = 1.0,
                                      .doc = "with device: cuda, refuse programs that spend less than this "
                                             "fraction of their GPU time in their own kernels"});
+  made.time = from.text("time", {.def = "device",
+                                 .doc = "with device: cuda, the time that is compared: what a call takes on "
+                                        "the device, or from the call to its synchronized result (host)",
+                                 .one_of = {"device", "host"}});
+  if (made.time == "host" && made.device != "cuda")
+    from.fail("time", "on a CPU there is one time of a call, which is that of the host",
+              "write device: cuda, or remove time");
   made.sandbox = sandbox_from(from, "required");
   made.promising = promising_from(from);
   settings limits = from.child_or_empty("limits", "resource limits of a candidate");

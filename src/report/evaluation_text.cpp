@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/text/format.hpp"
+#include "src/base/text/two_times.hpp"
 #include "src/base/text/useful_line.hpp"
 #include "src/base/text/verdict_text.hpp"
 
@@ -37,6 +38,22 @@ std::string workload_rows(const evaluation& e) {
         w.outcome ? to_string(*w.outcome) : "not run", timed ? format::time(w.time_ns, false) : "",
         timed ? format::time(w.baseline_ns, false) : "", timed ? fmt::format("{:.2f}x", w.speedup) : "",
         timed && w.sol_fraction > 0 ? fmt::format("{:.0f}%", 100 * w.sol_fraction) : "");
+  }
+  return text;
+}
+
+// Where two times of a call were measured.
+std::string two_times_rows(const evaluation& e) {
+  const auto speedups = two_speedups(e, false);
+  if (speedups.empty()) return {};
+  std::string text;
+  for (const auto& [name, speedup] : speedups) text += fmt::format("  by {}: {}\n", name, speedup);
+  for (const auto& w : e.workloads) {
+    if (w.hidden || !has_two_times(w)) continue;
+    const auto cells = two_times_cells(w, false);
+    text += fmt::format("    {}: device {} ({}), baseline {}, {}; host {} ({}), baseline {}, {}\n",
+                        format::one_line(w.uuid), cells[0], cells[1], cells[2], cells[3], cells[4], cells[5],
+                        cells[6], cells[7]);
   }
   return text;
 }
@@ -148,6 +165,7 @@ std::string describe(const evaluation& e, const std::string& task_name) {
     text += fmt::format("  hosted launch, timed from outside the process: resolution {} ns per call\n",
                         format::one_line(fine->second));
   if (!e.workloads.empty()) text += workload_rows(e);
+  text += two_times_rows(e);
   for (const auto& reason : e.reasons) text += fmt::format("  because: {}\n", format::one_line(reason));
   if (!e.measures.empty()) {
     text += "  measures:";

@@ -4,6 +4,7 @@
 
 #include "src/base/text/counted.hpp"
 #include "src/base/text/format.hpp"
+#include "src/base/text/two_times.hpp"
 #include "src/report/html_text.hpp"
 #include "src/report/setbacks.hpp"
 
@@ -55,6 +56,8 @@ std::string headline(const report_content& content) {
     const auto& e = *content.best_evaluation;
     if (e.sol_fraction > 0)
       text += "<p class=\"side\"><b>" + format::percent(e.sol_fraction) + "</b><br>of speed of light</p>";
+    for (const auto& [name, both] : two_speedups(e, true))
+      text += "<p class=\"side\"><b>" + both + "</b><br>by " + name + "</p>";
     std::size_t n = 0;
     for (const auto& [name, ratio] : e.other_speedups) {
       if (++n <= 2)

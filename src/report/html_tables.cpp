@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text/format.hpp"
+#include "src/base/text/two_times.hpp"
 #include "src/report/action_shares.hpp"
 #include "src/report/hidden_workloads.hpp"
 #include "src/report/html_report.hpp"
@@ -186,6 +187,32 @@ std::string tables(const report_content& content) {
          outcome_table(content) + "</section>";
 }
 
+namespace {
+
+// Empty unless two times of a call were measured.
+std::string both_times_table(const evaluation& e) {
+  std::string rows;
+  for (const auto& w : e.workloads) {
+    if (w.hidden || !has_two_times(w)) continue;
+    rows += "<tr><td>" + escape_short(w.uuid, 40);
+    for (const auto& cell : two_times_cells(w, true)) rows += "<td class=\"n\">" + cell;
+    rows += "</tr>";
+  }
+  if (rows.empty()) return {};
+  std::string head = "<tr><th>workload";
+  for (const char* name : {"device", "host"})
+    head += fmt::format(
+        "<th class=\"n\">{} time<th class=\"n\">interval<th class=\"n\">baseline<th class=\"n\">speedup",
+        name);
+  return "<h3>Device and host times</h3><div class=\"scroll\"><table><thead>" + head +
+         "</tr></thead><tbody>" + rows +
+         "</tbody></table></div><p class=\"note\">Host time: from the call to its synchronized result, so "
+         "that "
+         "launches count.</p>";
+}
+
+}  // namespace
+
 std::string workloads(const report_content& content) {
   if (!content.best_evaluation || content.best_evaluation->workloads.empty()) return {};
   const evaluation& e = *content.best_evaluation;
@@ -210,7 +237,7 @@ std::string workloads(const report_content& content) {
         w.sol_fraction > 0 ? format::percent(w.sol_fraction) : "–", w.samples.size(), to_string(w.outcome),
         readable(to_string(w.outcome)));
   }
-  text += "</tbody></table></div>";
+  text += "</tbody></table></div>" + both_times_table(e);
   if (const auto hidden = count_hidden(e); hidden.all > 0)
     text += "<p class=\"note\">" + describe(hidden) +
             ". They check correctness only, and no operator sees them.</p>";

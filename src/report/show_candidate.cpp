@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text/two_times.hpp"
 #include "src/report/evaluation_text.hpp"
 #include "src/report/show_writer.hpp"
 
@@ -82,6 +83,10 @@ void candidate_evaluations(writer& out, const report_content& content, candidate
 
 void evaluation_details(writer& out, const evaluation& e) {
   workloads(out, e);
+  if (const auto both = two_speedups(e, out.unicode()); !both.empty()) {
+    out.head("Speedup by either time");
+    for (const auto& [name, speedup] : both) out.fact(name, line(speedup));
+  }
   if (const std::string built = build_text(e); !built.empty()) {
     out.head("Build options of the program");
     out.add(line("  " + out.safe(built)));

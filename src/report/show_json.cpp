@@ -6,6 +6,7 @@
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/json/finite.hpp"
 #include "src/base/text/format.hpp"
+#include "src/base/text/two_times.hpp"
 #include "src/base/text/utf8.hpp"
 #include "src/base/text/verdict_text.hpp"
 #include "src/report/action_shares.hpp"
@@ -143,6 +144,14 @@ std::string run_json(const report_content& content) {
   o["device"] = as_utf8(content.device);
   o["devices"] = devices_json(h.devices());
   o["best"] = content.best ? json::value(brief(content, *content.best)) : json::value(nullptr);
+  if (content.best && content.best_evaluation && has_two_times(*content.best_evaluation)) {
+    const evaluation& e = *content.best_evaluation;
+    auto& best = o["best"].as_object();
+    best["device_speedup"] = measured(e.device_speedup);
+    best["device_speedup_interval"] = pair(e.device_speedup_interval);
+    best["host_speedup"] = measured(e.host_speedup);
+    best["host_speedup_interval"] = pair(e.host_speedup_interval);
+  }
   const auto other = h.better_undecided();
   o["better_undecided"] = other ? json::value(brief(content, *other)) : json::value(nullptr);
   o["rejudged"] = judgements_json(content.judged);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text/counted.hpp"
+#include "src/base/text/two_times.hpp"
 #include "src/report/action_shares.hpp"
 #include "src/report/setbacks.hpp"
 #include "src/report/show_writer.hpp"
@@ -41,6 +42,8 @@ void best_found(writer& out, const report_content& content) {
             .add(format::percent(e.sol_fraction))
             .add(" of the speed of light", tone::faint);
       if (against.width() > 0) out.fact("that is", against);
+      for (const auto& [name, speedup] : two_speedups(e, out.unicode()))
+        out.fact("by " + name, line(speedup));
     }
   } else {
     out.fact("best", line("no valid candidate", tone::warning));

@@ -1,7 +1,9 @@
 #include "src/report/show_writer.hpp"
 
 #include <algorithm>
+#include <vector>
 
+#include "src/base/text/two_times.hpp"
 #include "src/report/hidden_workloads.hpp"
 
 namespace kevo::show {
@@ -115,6 +117,18 @@ void workloads(writer& out, const evaluation& e) {
         {"name", "size", "outcome", ">time", ">interval",
          ">" + (e.baseline.empty() ? std::string("baseline") : out.safe(e.baseline)), ">speedup", ">of SOL"},
         rows);
+  }
+  std::vector<std::vector<line>> both;
+  for (const auto& w : e.workloads) {
+    if (w.hidden || !has_two_times(w)) continue;
+    auto& row = both.emplace_back();
+    row.emplace_back(out.safe(w.uuid));
+    for (const auto& cell : two_times_cells(w, out.unicode())) row.emplace_back(cell);
+  }
+  if (!both.empty()) {
+    out.table({"name", ">device", ">interval", ">baseline", ">speedup", ">host", ">interval", ">baseline",
+               ">speedup"},
+              both);
   }
   if (hidden.all > 0)
     out.add(line("  " + describe(hidden),

@@ -42,6 +42,7 @@ class writer {
     const std::string text = interval(v);
     return text.empty() ? text : " [" + text + "]";
   }
+  bool unicode() const { return style_.unicode; }
   std::string_view dot() const { return style_.unicode ? " · " : " - "; }
 
   void add(const line& l) { text_ += l.text(style_.color) + '\n'; }

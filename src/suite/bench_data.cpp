@@ -9,6 +9,7 @@
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/json/exact_parse.hpp"
 #include "src/base/text/csv_row.hpp"
+#include "src/base/text/two_times.hpp"
 #include "src/base/text/utf8.hpp"
 #include "src/journal/database_file.hpp"
 #include "src/suite/bench_report.hpp"
@@ -145,6 +146,12 @@ json::object task_object(const bench_task& one, const task_score& score) {
       {"best", one.best ? json::value(as_utf8(one.solutions[*one.best].name)) : json::value(nullptr)},
       {"measured_again", one.again.has_value()},
       {"solutions", std::move(solutions)}};
+  if (valid && has_two_times(*e)) {
+    o["device_speedup"] = known_or_null(e->device_speedup);
+    o["device_speedup_interval"] = range_or_null(e->device_speedup_interval);
+    o["host_speedup"] = known_or_null(e->host_speedup);
+    o["host_speedup_interval"] = range_or_null(e->host_speedup_interval);
+  }
   o["perf"] = e == nullptr ? json::value(nullptr) : json::value(perf_object(perf_of(*e, one.work)));
   o["evaluation"] = e == nullptr
                         ? json::value(nullptr)
@@ -194,16 +201,42 @@ void put_largest(csv_row& row, const evaluation* e, const bench_task& one) {
 std::string bench_csv(const bench_report& report) {
   std::ostringstream out;
   csv_row row;
-  for (const char* name : {"task",         "level",           "category",
-                           "problem",      "solution",        "best",
-                           "round",        "state",           "outcome",
-                           "stage",        "speedup",         "speedup_low",
-                           "speedup_high", "score",           "baseline",
-                           "sol_fraction", "sol_score",       "device",
-                           "protocol",     "finished_at",     "program",
-                           "file",         "message",         "kernelbench_rule",
-                           "gb_per_s",     "gb_per_s_low",    "gb_per_s_high",
-                           "tflop_per_s",  "tflop_per_s_low", "tflop_per_s_high"})
+  for (const char* name : {"task",
+                           "level",
+                           "category",
+                           "problem",
+                           "solution",
+                           "best",
+                           "round",
+                           "state",
+                           "outcome",
+                           "stage",
+                           "speedup",
+                           "speedup_low",
+                           "speedup_high",
+                           "score",
+                           "baseline",
+                           "sol_fraction",
+                           "sol_score",
+                           "device",
+                           "protocol",
+                           "finished_at",
+                           "program",
+                           "file",
+                           "message",
+                           "kernelbench_rule",
+                           "gb_per_s",
+                           "gb_per_s_low",
+                           "gb_per_s_high",
+                           "tflop_per_s",
+                           "tflop_per_s_low",
+                           "tflop_per_s_high",
+                           "device_speedup",
+                           "device_speedup_low",
+                           "device_speedup_high",
+                           "host_speedup",
+                           "host_speedup_low",
+                           "host_speedup_high"})
     row.text(name);
   row.end(out);
   const auto put = [&](const bench_task& one, const bench_solution* s, const evaluation* e, bool best,
@@ -235,6 +268,14 @@ std::string bench_csv(const bench_report& report) {
     }
     row.text(e == nullptr ? std::string() : suite_rule_of(*e));
     put_largest(row, e, one);
+    const evaluation none;
+    const evaluation& times = e == nullptr ? none : *e;
+    row.measured(times.device_speedup)
+        .measured(times.device_speedup_interval.low)
+        .measured(times.device_speedup_interval.high)
+        .measured(times.host_speedup)
+        .measured(times.host_speedup_interval.low)
+        .measured(times.host_speedup_interval.high);
     row.end(out);
   };
   for (const auto& one : report.outcome.tasks) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text/format.hpp"
+#include "src/base/text/two_times.hpp"
 #include "src/base/text/utf8.hpp"
 #include "src/suite/bench_report.hpp"
 
@@ -71,20 +72,34 @@ std::string range_text(const std::optional<interval>& range) {
 
 std::string tasks_text(const bench_report& report, bool unicode) {
   text_table table(5);
-  table.row({"task", "level", "category", "solution", "outcome", "speedup", "interval", "of SOL"});
+  std::vector<std::string> head = {"task",    "level",   "category", "solution",
+                                   "outcome", "speedup", "interval", "of SOL"};
+  const bool both =
+      std::any_of(report.outcome.tasks.begin(), report.outcome.tasks.end(),
+                  [](const auto& one) { return one.judged() != nullptr && has_two_times(*one.judged()); });
+  if (both) head.insert(head.end(), {"by device time", "by host time"});
+  table.row(head);
   for (const auto& one : report.outcome.tasks) {
     const evaluation* e = one.judged();
     const bool compared = e != nullptr && e->valid() && e->speedup > 0;
     const bool spread = compared && e->speedup_interval.high > e->speedup_interval.low;
-    table.row({short_name(one.entry.name, unicode), short_name(one.level, unicode),
-               short_name(one.category, unicode),
-               one.best ? short_name(one.solutions[*one.best].name, unicode) : "-",
-               std::string(task_word(one)),
-               compared                                      ? format::speedup(e->speedup, unicode)
-               : e != nullptr && e->valid() && e->score != 0 ? "score " + format::score(e->score)
-                                                             : "-",
-               spread ? range_text(e->speedup_interval) : "-",
-               compared && e->sol_fraction > 0 ? format::percent(e->sol_fraction) : "-"});
+    std::vector<std::string> cells = {
+        short_name(one.entry.name, unicode),
+        short_name(one.level, unicode),
+        short_name(one.category, unicode),
+        one.best ? short_name(one.solutions[*one.best].name, unicode) : "-",
+        std::string(task_word(one)),
+        compared                                      ? format::speedup(e->speedup, unicode)
+        : e != nullptr && e->valid() && e->score != 0 ? "score " + format::score(e->score)
+                                                      : "-",
+        spread ? range_text(e->speedup_interval) : "-",
+        compared && e->sol_fraction > 0 ? format::percent(e->sol_fraction) : "-"};
+    if (both) {
+      const auto speedups =
+          compared ? two_speedups(*e, unicode) : std::vector<std::pair<std::string, std::string>>();
+      for (std::size_t i = 0; i < 2; ++i) cells.push_back(speedups.empty() ? "-" : speedups[i].second);
+    }
+    table.row(std::move(cells));
   }
   return table.text();
 }

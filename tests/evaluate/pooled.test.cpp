@@ -204,3 +204,33 @@ TEST_CASE("scores of their own are averaged, and what was measured elsewhere is 
   b.device = "another";
   CHECK(pooled(results{shared(a), shared(b)}, 4).score == 8);
 }
+
+TEST_CASE("both times are pooled: the one that counts as the speedup, the other from the single results") {
+  rng random(11);
+  results all;
+  for (int i = 0; i < 3; ++i) {
+    auto e = measured(random, 1.34, 0.01, 0.005, 16);
+    e.context["time"] = "device";
+    e.device_speedup = e.speedup;
+    e.device_speedup_interval = e.speedup_interval;
+    e.host_speedup = 3.7 * (1 + 0.01 * i);
+    e.host_speedup_interval = {0.97 * e.host_speedup, 1.03 * e.host_speedup};
+    for (auto& w : e.workloads) {
+      if (!w.hidden) w.device.ns = w.time_ns;
+    }
+    all.push_back(shared(std::move(e)));
+  }
+  const auto sum = pooled(all, 3);
+  CHECK(sum.device_speedup == sum.speedup);
+  CHECK(sum.device_speedup_interval == sum.speedup_interval);
+  CHECK(sum.host_speedup == doctest::Approx(3.7 * 1.01).epsilon(0.001));
+  CHECK(sum.host_speedup_interval.low > 0.96 * sum.host_speedup);
+  CHECK(sum.host_speedup_interval.high < 1.04 * sum.host_speedup);
+  CHECK(sum.workloads[0].device.ns == sum.workloads[0].time_ns);
+
+  // Where a confirmation has one time alone, nothing is said of the other by all.
+  auto one = *all.front();
+  one.host_speedup = 0;
+  all.front() = shared(one);
+  CHECK(pooled(all, 3).host_speedup == all.back()->host_speedup);
+}

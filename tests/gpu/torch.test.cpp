@@ -110,7 +110,10 @@ TEST_CASE("programs of PyTorch that cheat on a GPU are caught, odd but honest on
     for (const auto& [is_honest, read] : programs) {
       const bool honest = is_honest;
       const gpu_program& program = read;
-      const auto got = judge(fitness, program.text);
+      // What is gained in other moments than those of a call shows in several processes alone.
+      const auto got = judge(fitness, program.text,
+                             task == "workspace" && !honest ? kevo::evaluation_stage::confirmed
+                                                            : kevo::evaluation_stage::timed_short);
       const std::string outcome(to_string(got.outcome));
       const bool fine =
           program.accepts(outcome) &&

@@ -95,8 +95,18 @@ inline kevo::evaluation random_evaluation(kevo::rng& random, bool wild) {
     w.speedup = any(0, 20);
     w.sol_fraction = any(0, 1);
     w.weight = any(0, 2);
+    if (random.chance(0.5)) {
+      for (auto* time : {&w.device, &w.host})
+        *time = {any(1, 1e9), {any(1, 1e9), any(1, 1e9)}, any(1, 1e9), any(0, 20)};
+    }
     for (std::uint64_t k = random.below(20); k > 0; --k) w.samples.push_back({any(1, 1e9), any(1, 1e9)});
     e.workloads.push_back(std::move(w));
+  }
+  if (random.chance(0.5)) {
+    e.device_speedup = any(0.5, 20);
+    e.device_speedup_interval = {any(0.5, 20), any(0.5, 20)};
+    e.host_speedup = any(0.5, 20);
+    e.host_speedup_interval = {any(0.5, 20), any(0.5, 20)};
   }
   e.measures = {{"code_bytes", any(0, 65536)}, {"vector_fraction", any(0, 1)}};
   e.feedback = wild ? wild_text(random) : "ok";

@@ -47,3 +47,30 @@ TEST_CASE("the wait for other processes is told with what an evaluation took, if
             .find("of which 1.50 s measuring and 11.00 s waiting for other processes that "
                   "measured, on this machine\n") != std::string::npos);
 }
+
+TEST_CASE("both times of a call are shown beside each other, with their intervals") {
+  kevo::evaluation e;
+  e.outcome = kevo::outcome::valid;
+  e.baseline = "eager";
+  e.speedup = e.score = 1.34;
+  e.speedup_interval = {1.3, 1.38};
+  kevo::workload_result w;
+  w.uuid = "usual";
+  w.outcome = kevo::outcome::valid;
+  w.time_ns = 40e3;
+  w.baseline_ns = 53.6e3;
+  w.speedup = 1.34;
+  e.workloads = {w};
+  CHECK(kevo::describe(e, "layer").find("host") == std::string::npos);
+  e.device_speedup = 1.34;
+  e.device_speedup_interval = {1.3, 1.38};
+  e.host_speedup = 3.7;
+  e.host_speedup_interval = {3.61, 3.8};
+  e.workloads[0].device = {.ns = 40e3, .range = {39e3, 41e3}, .baseline_ns = 53.6e3, .speedup = 1.34};
+  e.workloads[0].host = {.ns = 50e3, .range = {49e3, 51e3}, .baseline_ns = 185e3, .speedup = 3.7};
+  const std::string text = kevo::describe(e, "layer");
+  CHECK_MESSAGE(text.find("  by device time: 1.34x [1.30, 1.38]\n") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("  by host time: 3.70x [3.61, 3.80]\n") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("usual: device 40.0 us") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("host 50.0 us") != std::string::npos, text);
+}

@@ -164,6 +164,24 @@ TEST_CASE("the mark of 100 % lies within its cell, so that a wide screen shows n
   CHECK(page.find("left:100.0%") == std::string::npos);
 }
 
+TEST_CASE("both times of a call are in the head and in a table, where they were measured") {
+  auto content = content_of(synthetic::make(60));
+  REQUIRE(content.best_evaluation);
+  CHECK(kevo::html_report(content).find("host time") == std::string::npos);
+  auto e = *content.best_evaluation;
+  e.device_speedup = 1.34;
+  e.device_speedup_interval = {1.3, 1.38};
+  e.host_speedup = 3.7;
+  e.host_speedup_interval = {3.61, 3.8};
+  e.workloads[0].device = {.ns = 40e3, .range = {39e3, 41e3}, .baseline_ns = 53.6e3, .speedup = 1.34};
+  e.workloads[0].host = {.ns = 50e3, .range = {49e3, 51e3}, .baseline_ns = 185e3, .speedup = 3.7};
+  content.best_evaluation = std::make_shared<kevo::evaluation>(e);
+  const auto page = kevo::html_report(content);
+  CHECK(complaint(page) == "");
+  CHECK(page.find("<br>by host time</p>") != std::string::npos);
+  CHECK(page.find("<h3>Device and host times</h3>") != std::string::npos);
+}
+
 TEST_CASE("hostile text stays text") {
   const auto r = synthetic::make(60);
   auto content = content_of(r);

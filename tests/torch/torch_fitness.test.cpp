@@ -209,6 +209,22 @@ TEST_CASE("the share of own kernels is measured on a GPU alone, and a CPU says s
   }
 }
 
+TEST_CASE("host times are the score on a GPU alone, and a CPU says so") {
+  auto settings = torch_corpus::quick_settings();
+  const auto t = std::make_shared<const kevo::task>(
+      task_of("class Model(nn.Module):\n    def forward(self, x):\n        return x + 1\n"));
+  for (const std::string time : {"host", "both"}) {
+    settings.time = time;
+    try {
+      const kevo::torch_fitness fitness(t, settings);
+      FAIL("accepted");
+    } catch (const kevo::error& wrong) {
+      CHECK(wrong.code() == kevo::error_code::input);
+      CHECK(wrong.place().key == "fitness.time");
+    }
+  }
+}
+
 TEST_CASE("a Definition of FlashInfer-Bench whose reference is Python's text is judged as its file says") {
   const fs::path folder = fs::temp_directory_path() / ("kevo-definition-" + std::to_string(::getpid()));
   fs::create_directories(folder);

@@ -195,7 +195,7 @@ std::vector<engine::layout> engine::lay_out(const arena_state& arena, const devi
     places.push_back(std::move(one));
   }
   const std::uint64_t window = up(at, 4096);
-  const std::uint64_t kept = wanted.held ? held_bytes : 0;
+  const std::uint64_t kept = wanted.held || wanted.touch ? held_bytes : 0;
   const std::uint64_t size = arena.memory.bytes() - kept;
   if (window > size)
     throw error(error_code::environment, "a call needs " + std::to_string(window >> 20U) +

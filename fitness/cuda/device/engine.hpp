@@ -16,6 +16,7 @@
 
 #include "fitness/cuda/device/contents.hpp"
 #include "fitness/cuda/device/gpu.hpp"
+#include "fitness/cuda/device/occupation.hpp"
 #include "fitness/cuda/device/open_blocks.hpp"
 #include "fitness/cuda/device/worker_link.hpp"
 #include "fitness/cuda/wire/result_place.hpp"
@@ -204,6 +205,7 @@ class engine {
   event ended_ = nullptr;
   std::chrono::steady_clock::time_point worked_until_{};  // for an interval
   stream aside_ = nullptr;  // where the main stream waits for what does not come
+  occupation occupation_;   // before a held call begins
   private_memory kept_;     // outputs of calls of an interval
   private_memory ordered_;  // one output in the order of its shape
   private_memory order_;    // what that order is

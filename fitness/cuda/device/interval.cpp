@@ -95,6 +95,7 @@ worker_answer engine::held_call(arena_state& arena, const call_wanted& wanted,
   output_places outputs;
   if (!finds) outputs = wanted.named ? outputs_of_empty(w, k) : outputs_in(arena, places[k], w);
   std::string wrong;
+  if (wanted.busy_until_begin) occupation_.begin(gpu_, aside_);
   std::uint32_t word = 0;
   bool launched = false;
   const auto queue_end = [&] {
@@ -112,12 +113,14 @@ worker_answer engine::held_call(arena_state& arena, const call_wanted& wanted,
         word = held_word(request);
         if (finds && launched) wrong = find_results(arena, w, wanted.trusted, outputs);
         if (finds && !launched) outputs = state.before;
+        occupation_.end();
         check(d, d.event_record(began_, gpu_.main()), "recording an event");
         bring_inputs(arena, wanted, places[k], wanted.contents[k]);
         check(d, d.stream_write_value(gpu_.main(), words, word, 0), "letting a call begin");
         if (!outputs.empty()) queue_end();
       },
-      std::chrono::nanoseconds(wanted.limit_ns / wanted.contents.size()), launched);
+      std::chrono::nanoseconds(wanted.limit_ns / wanted.contents.size()), launched, wanted.touch);
+  occupation_.end();  // where the process has died before the call began
   state.unlaunched += launched ? 0 : 1;
   if (word == 0) return answer;
   const auto await_end = [&] {
@@ -145,6 +148,8 @@ worker_answer engine::held_call(arena_state& arena, const call_wanted& wanted,
   collect_lines(seen, first);
   ns = gpu_.elapsed_ns(began_, ended_);
   if (finds) state.before = std::move(outputs);
+  // What the process did on the device before its call began is time of the call.
+  if (wanted.busy_until_begin) ns += occupation_.elsewhere_ns();
   return answer;
 }
 
@@ -198,14 +203,19 @@ call_result engine::run_interval(arena_state& arena, const call_wanted& wanted, 
     // What is asked of call k reaches the device only now that call k - 1 has ended, as far as was seen.
     bring_inputs(arena, wanted, places[k], wanted.contents[k]);
     gpu_.wait();
+    if (wanted.touch) result.answer = arena.worker->touch();
     const auto asked = clock::now();
-    result.answer =
-        arena.worker->step(wanted.hosted ? 0 : static_cast<std::uint32_t>(k), places[k].offsets, limit);
+    if (result.answer.end == call_end::done)
+      result.answer = arena.worker->step(wanted.hosted ? 0 : static_cast<std::uint32_t>(k), places[k].offsets,
+                                         limit, wanted.idle);
     if (result.answer.end != call_end::done) {
       places.resize(k + 1);
       return result;
     }
-    if (k >= wanted.untimed) result.calls_ns += ns_between(asked, clock::now());
+    if (k >= wanted.untimed) {
+      result.each_call_ns.push_back(ns_between(asked, clock::now()));
+      result.calls_ns += result.each_call_ns.back();
+    }
     output_places outputs;
     if (wanted.named) {
       result.answer = see_named(arena, wanted, k, lines, seen, outputs);

@@ -110,8 +110,8 @@ void members(Codec& c, worker_answer& v) {
 template <class Codec>
 void members(Codec& c, call_wanted& v) {
   c(v.arena), c(v.workload), c(v.contents), c(v.timed), c(v.cold), c(v.verify), c(v.limit_ns), c(v.what),
-      c(v.fingerprint), c(v.interval), c(v.held), c(v.named), c(v.hosted), c(v.trusted), c(v.empty),
-      c(v.busy_ns), c(v.untimed), c(v.frequency_ns);
+      c(v.fingerprint), c(v.interval), c(v.held), c(v.named), c(v.busy_until_begin), c(v.idle), c(v.touch),
+      c(v.hosted), c(v.trusted), c(v.empty), c(v.busy_ns), c(v.untimed), c(v.frequency_ns);
 }
 template <class Codec>
 void members(Codec& c, output_finding& v) {
@@ -121,8 +121,8 @@ void members(Codec& c, output_finding& v) {
 template <class Codec>
 void members(Codec& c, call_result& v) {
   c(v.answer), c(v.outside_ns), c(v.event_ns), c(v.clock_mhz), c(v.begin_clock_mhz), c(v.unblocked),
-      c(v.preempted), c(v.each_outside_ns), c(v.each_event_ns), c(v.fence_ns), c(v.early), c(v.guards),
-      c(v.inputs);
+      c(v.preempted), c(v.each_outside_ns), c(v.each_event_ns), c(v.each_call_ns), c(v.fence_ns), c(v.early),
+      c(v.guards), c(v.inputs);
   c(v.findings), c(v.fingerprint), c(v.calls_ns), c(v.suite_misses), c(v.remark);
 }
 

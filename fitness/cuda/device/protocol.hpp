@@ -208,6 +208,14 @@ struct call_wanted {
   /// Of an interval of a task in Python: the program has its results where it likes and names the place. The
   /// arena holds inputs alone.
   bool named = false;
+  /// Of held calls: the device is busy with a trusted kernel until the clock of a call runs, so that what a
+  /// program does there before falls on the clock.
+  bool busy_until_begin = false;
+  /// Of an interval: the program is not called; what remains is what every call takes around a program.
+  bool idle = false;
+  /// Of calls that are not held: right before each, the device changes to the context of the worker, so that
+  /// the call does not take that time. Of held ones: the worker does so although the device is busy.
+  bool touch = false;
   bool hosted = false;   ///< an interval of a hosted program, which learns of each place when its call begins
   bool trusted = false;  ///< the program of a baseline, which leaves nothing behind on purpose
   bool empty = false;    ///< an interval of the trusted empty program: its outputs stay poisoned
@@ -243,11 +251,12 @@ struct call_result {
   /// Of admitted calls, and of the timed ones of an interval (with what lies between them), one by one, by
   /// the trusted clock.
   std::vector<double> each_outside_ns;
-  std::vector<double> each_event_ns;     ///< the same by the worker's events: claims
-  double fence_ns = 0;                   ///< until all work on the device had ended, after "done" was seen
-  bool early = false;                    ///< an output line was not yet what it is, when done was seen
-  bool guards = false;                   ///< something outside of every buffer was written
-  bool inputs = false;                   ///< an input was changed
+  std::vector<double> each_event_ns;  ///< the same by the worker's events: claims
+  std::vector<double> each_call_ns;   ///< of an interval of calls that are not held: from request to "done"
+  double fence_ns = 0;                ///< until all work on the device had ended, after "done" was seen
+  bool early = false;                 ///< an output line was not yet what it is, when done was seen
+  bool guards = false;                ///< something outside of every buffer was written
+  bool inputs = false;                ///< an input was changed
   std::vector<output_finding> findings;  ///< outputs that are not accepted
   std::string fingerprint;               ///< equal for equal bits; empty unless asked for
   double calls_ns = 0;  ///< of an interval: between request and "done" alone, all timed calls together

@@ -51,6 +51,22 @@ extern "C" __global__ void kevo_barrier(volatile u64* barrier, u64 wanted, u64 l
   key[1] = barrier[5];
 }
 
+// Keeps the device from other contexts until the host writes `wanted` to the word, or for `limit` ns. Adds up the gaps
+// between two looks at the clock, in which others had the device.
+extern "C" __global__ void kevo_occupy(volatile u32* word, u64 wanted, u64 limit, u64 gap, volatile u64* seen) {
+  seen[0] = wanted;
+  __threadfence_system();
+  const u64 start = now_ns();
+  u64 last = start, elsewhere = 0;
+  while (word[0] != (u32)wanted && last - start < limit) {
+    const u64 now = now_ns();
+    if (now - last > gap) elsewhere += now - last;
+    last = now;
+  }
+  seen[1] = elsewhere;
+  __threadfence_system();
+}
+
 // What a call costs that does nothing: the launch, and the change to the context of its process.
 extern "C" __global__ void kevo_nothing() {}
 

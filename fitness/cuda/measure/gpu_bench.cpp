@@ -179,8 +179,18 @@ pair_timer gpu_bench::timer(program_runner& candidate, gpu_baseline& against, st
   const auto each = std::max<std::uint64_t>(call_bytes(*task_, task_->workloads[workload]), 1);
   const auto room =
       static_cast<std::uint32_t>(std::clamp<std::uint64_t>((arena_ - 16384) / each, 1, most_slots));
-  const auto plan = (python_ ? plan_python_intervals : plan_intervals)(
-      candidate_ns, against.call_ns[workload], cold, contents, room);
+  // Further readings have contents of their own, which a process sees no more than once either.
+  const auto further =
+      settings_.both_times ? plan_further(contents, room, settings_.host_time) : further_plan();
+  if (settings_.host_time && further.host_pairs == 0)
+    throw error(error_code::environment,
+                "host times need three sets of input data of workload '" + task_->workloads[workload].uuid +
+                    "', and the device has no room for them",
+                {.key = "fitness.time"}, "use smaller workloads, or write time: device");
+  const bool starts_slowly = python_ != nullptr || settings_.both_times;
+  auto plan = (starts_slowly ? plan_python_intervals : plan_intervals)(
+      candidate_ns, against.call_ns[workload], cold, contents - further.contents(), room);
+  plan.further = further;
   pair_timer by_intervals(candidate, *against.program, empty(), workload, plan, call_limit(workload));
   by_intervals.allow_first(first_call_limit(workload, program_kind::hosted));
   return by_intervals;

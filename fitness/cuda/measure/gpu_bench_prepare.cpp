@@ -104,7 +104,8 @@ std::string gpu_bench::identity_of_bench() const {
       describe_layers(settings_.sandbox), settings_.gates.determinism, gates_->describe());
   if (python_) {
     identity += python_->identity() + (settings_.own_kernel ? " own kernel" : "") +
-                fmt::format(" share {}", settings_.own_kernel_share);
+                fmt::format(" share {}", settings_.own_kernel_share) +
+                (settings_.host_time ? " host time" : "");
   }
   return identity;
 }

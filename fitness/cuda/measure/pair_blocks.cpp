@@ -39,6 +39,14 @@ error failed_baseline(const call_failure& failure) {
           "run `kevo doctor`"};
 }
 
+// What lies around calls that are not held, one by one.
+std::vector<double> around_calls(const gpu_time& time) {
+  std::vector<double> around;
+  const auto count = std::min(time.each_call_ns.size(), time.each_outside_ns.size());
+  for (std::size_t i = 0; i < count; ++i) around.push_back(time.each_outside_ns[i] - time.each_call_ns[i]);
+  return around;
+}
+
 }  // namespace
 
 // Whether calls in one graph and calls by themselves stand in the same relation to the baseline's. Where they
@@ -92,31 +100,97 @@ std::optional<call_failure> pair_timer::block_of_process() {
   end_candidate();
   do read_empty();
   while (constants_.size() < least_constants);
-  const auto contents = draw_block();
+  auto block = draw_block();
+  const auto& contents = block.pairs;
   std::vector<timing_pair> read_pairs(contents.size());
-  const auto read_baseline = [&](std::size_t from, std::size_t to) {
+  std::vector<std::vector<double>> candidate_each(contents.size());
+  std::vector<std::vector<double>> baseline_each(contents.size());
+  call_times candidate_times;
+  call_times baseline_times;
+  // In every other block the baseline's further readings come after the candidate's, as its readings do.
+  const bool early = !plan_.further.host_process && contents.size() > 1 &&
+                     (pairs_.size() / std::max<std::size_t>(plan_.pairs, 1)) % 2 == 0;
+  const auto read_baseline = [&](std::size_t from, std::size_t to, bool further) {
     for (std::size_t i = from; i < to; ++i) {
-      const auto once = read(*baseline_, true, contents[i]);
+      auto once = read(*baseline_, true, contents[i]);
       if (once.failure) throw failed_baseline(*once.failure);
       read_pairs[i].baseline_ns = once.ns;
+      baseline_each[i] = std::move(once.each);
     }
+    if (!further) return;
+    if (const auto failure = read_further(*baseline_, block, baseline_times)) throw failed_baseline(*failure);
+    read_trusted(block, baseline_times);
   };
-  read_baseline(0, contents.size() / 2);
+  read_baseline(0, contents.size() / 2, early);
   for (std::size_t i = 0; i < contents.size(); ++i) {
-    const auto once = read(*candidate_, false, contents[i]);
+    auto once = read(*candidate_, false, contents[i]);
     if (once.failure) return once.failure;
     read_pairs[i].candidate_ns = once.ns;
+    candidate_each[i] = std::move(once.each);
   }
+  if (plan_.further.host_process) {
+    end_candidate();
+    if (auto failure = begin_host_process(block)) return failure;
+  }
+  if (auto failure = read_further(*candidate_, block, candidate_times)) return failure;
   end_candidate();
-  read_baseline(contents.size() / 2, contents.size());
+  read_baseline(contents.size() / 2, contents.size(), !early);
   if (clock_changed()) {
     ++discarded_;
     require_some_pairs();
     return std::nullopt;
   }
   pairs_.insert(pairs_.end(), read_pairs.begin(), read_pairs.end());
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    further_.add_pair(candidate_each[i], baseline_each[i]);
+    const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
+      to.insert(to.end(), from.begin(), from.end());
+    };
+    append(candidate_times.held, candidate_each[i]);
+    append(baseline_times.held, baseline_each[i]);
+  }
+  further_.add_block(candidate_times, baseline_times);
   show_pairs();
   return std::nullopt;
+}
+
+// Another process of the candidate, which may be given contents that the one before has seen.
+std::optional<call_failure> pair_timer::begin_host_process(block_contents& block) {
+  auto chosen = candidate_->draw(workload_, plan_.further.host_contents() + 1);
+  if (chosen.size() < 3) return std::nullopt;
+  const drawn_contents first{.timed = {}, .warm_up = {chosen.back()}};
+  chosen.pop_back();
+  block.host = std::move(chosen);
+  return warm_up(*candidate_, first);
+}
+
+// Readings of a block besides those of its pairs.
+std::optional<call_failure> pair_timer::read_further(program_runner& program, const block_contents& contents,
+                                                     call_times& times) {
+  if (!contents.host.empty()) {
+    auto time = program.interval_of(workload_, contents.host, plan_.cold, limit_, 1, call_mode::host);
+    if (time.failure) return time.failure;
+    keep_clocks(time);
+    times.around = around_calls(time);
+    times.host = std::move(time.each_call_ns);
+  }
+  if (contents.busy.empty()) return std::nullopt;
+  auto time = program.interval_of(workload_, contents.busy, plan_.cold, limit_, 1, call_mode::busy);
+  if (time.failure) return time.failure;
+  keep_clocks(time);
+  times.busy = std::move(time.each_outside_ns);
+  return std::nullopt;
+}
+
+// What only kevo's own code in the process of a baseline can tell.
+void pair_timer::read_trusted(const block_contents& contents, call_times& times) {
+  const auto read_mode = [&](const std::vector<std::uint32_t>& list, call_mode mode) {
+    auto time = baseline_->interval_of(workload_, list, plan_.cold, limit_, 1, mode);
+    if (time.failure) throw failed_baseline(*time.failure);
+    return time;
+  };
+  if (!contents.host.empty()) times.idle = read_mode(contents.host, call_mode::idle).each_call_ns;
+  if (!contents.busy.empty()) times.early = read_mode(contents.busy, call_mode::early).each_outside_ns;
 }
 
 // Whether readings of a block were taken at different clocks of the device. A program that draws much power

@@ -42,7 +42,12 @@ constexpr double grave_share = 0.05;
 
 pair_timer::pair_timer(program_runner& candidate, program_runner& baseline, std::size_t workload,
                        reading_plan plan, std::chrono::nanoseconds limit)
-    : candidate_(&candidate), baseline_(&baseline), workload_(workload), plan_(plan), limit_(limit) {}
+    : candidate_(&candidate),
+      baseline_(&baseline),
+      workload_(workload),
+      plan_(plan),
+      limit_(limit),
+      further_(plan.further) {}
 
 pair_timer::pair_timer(program_runner& candidate, program_runner& baseline, program_runner& empty,
                        std::size_t workload, reading_plan plan, std::chrono::nanoseconds limit)
@@ -94,11 +99,22 @@ pair_timer::drawn_contents pair_timer::draw() {
 }
 
 // For the pairs of a block that one process of the candidate serves: it sees no content twice.
-std::vector<pair_timer::drawn_contents> pair_timer::draw_block() {
+pair_timer::block_contents pair_timer::draw_block() {
   const std::size_t each = plan_.calls + plan_.untimed;
   candidate_->restart();
-  const auto chosen = candidate_->draw(workload_, static_cast<std::uint32_t>(plan_.pairs * each + 1));
-  std::vector<drawn_contents> drawn;
+  const auto wanted = static_cast<std::uint32_t>(plan_.pairs * each + 1);
+  auto chosen = candidate_->draw(workload_, wanted + plan_.further.contents());
+  block_contents block;
+  const auto take = [&](std::vector<std::uint32_t>& list, std::size_t count) {
+    if (count == 0 || chosen.size() < wanted + count) return;
+    list.assign(chosen.end() - static_cast<std::ptrdiff_t>(count), chosen.end());
+    chosen.resize(chosen.size() - count);
+  };
+  const auto& further = plan_.further;
+  take(block.host, further.host_process ? 0 : further.host_contents());
+  take(block.busy, further.busy_contents());
+  if (chosen.size() > wanted) chosen.resize(wanted);
+  auto& drawn = block.pairs;
   // Where there are few contents, fewer pairs; where there is one only, it is also that of the untimed call.
   const std::size_t pairs = std::clamp<std::size_t>((chosen.size() - 1) / each, 1, plan_.pairs);
   for (std::size_t i = 0; i < pairs; ++i) {
@@ -106,7 +122,7 @@ std::vector<pair_timer::drawn_contents> pair_timer::draw_block() {
     const auto count = std::min(each, std::max<std::size_t>(chosen.size() - 1, 1) - i * each);
     drawn.push_back({.timed = {from, from + static_cast<std::ptrdiff_t>(count)}, .warm_up = {chosen.back()}});
   }
-  return drawn;
+  return block;
 }
 
 // The first call of a process is untimed, and of hosted programs that of every size: host code makes handles
@@ -129,7 +145,8 @@ pair_timer::reading pair_timer::read_interval(program_runner& program, bool trus
   if (!trusted) ++readings_;
   shortest_ns_ = shortest_ns_ > 0 ? std::min(shortest_ns_, time.outside_ns) : time.outside_ns;
   // A time of nothing or less becomes 1 ns; the check of the minimum time judges it.
-  return {std::max(interval_time(time) - constant_ns(), 1.0) / time.calls, false, std::nullopt};
+  return {std::max(interval_time(time) - constant_ns(), 1.0) / time.calls, false, std::nullopt,
+          time.each_outside_ns};
 }
 
 // Calls of programs in Python are held up now and then, by a millisecond.
@@ -185,7 +202,8 @@ void pair_timer::show_pairs() {
           ? 0
           : hidden_time(excesses_, constants_, plan_.calls > 1 ? admitted_allowance_ns : usual_allowance_ns);
   shown_pairs_ = pairs_;
-  for (auto& pair : shown_pairs_) pair.candidate_ns += hidden_ns_;
+  const double added_ns = hidden_ns_ + further_.added_ns();
+  for (auto& pair : shown_pairs_) pair.candidate_ns += added_ns;
 }
 
 void pair_timer::keep_clocks(const gpu_time& time) {

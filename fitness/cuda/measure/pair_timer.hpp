@@ -11,6 +11,7 @@
 
 #include <kevo/evaluation.hpp>
 
+#include "fitness/cuda/measure/further_readings.hpp"
 #include "fitness/cuda/measure/program_runner.hpp"
 #include "fitness/cuda/measure/reading_plans.hpp"
 
@@ -46,6 +47,12 @@ class pair_timer {
   /// Each of a call. Where the trusted clock shows that the candidate's calls take longer than its events
   /// say, so much is added.
   const std::vector<timing_pair>& pairs() const { return shown_pairs_; }
+  /// The same of host times: from a call to its synchronized result. Empty where they are not measured.
+  std::vector<timing_pair> host_pairs() const { return further_.host_pairs(); }
+  /// Those by which the candidate is judged. @param host the host times
+  std::vector<timing_pair> scored_pairs(bool host) const { return host ? host_pairs() : shown_pairs_; }
+  /// What the further readings of a block showed; part of it is in `pairs`.
+  const further_readings& further() const { return further_; }
   /// What was added to every time of the candidate for that reason; 0 if the two clocks agree. [ns]
   double hidden_ns() const { return hidden_ns_; }
   /// Blocks that were thrown away because the clock of the device changed within them, or a reading was
@@ -79,14 +86,21 @@ class pair_timer {
     double ns = 0;  // per call
     bool disturbed = false;
     std::optional<call_failure> failure;
+    std::vector<double> each = {};  // of an interval: its calls, one by one [ns]
   };
   // Contents of one reading of the candidate, and of the baseline's beside it: both work on the same ones.
   struct drawn_contents {
     std::vector<std::uint32_t> timed;
     std::vector<std::uint32_t> warm_up;  // of a call that is not timed
   };
+  // Contents of a block of a process.
+  struct block_contents {
+    std::vector<drawn_contents> pairs;
+    std::vector<std::uint32_t> host;
+    std::vector<std::uint32_t> busy;
+  };
   drawn_contents draw();
-  std::vector<drawn_contents> draw_block();
+  block_contents draw_block();
   std::optional<call_failure> block_of_process();
   bool clock_changed();
   int most_lost() const;
@@ -97,6 +111,10 @@ class pair_timer {
   std::optional<call_failure> warm_up(program_runner& program, const drawn_contents& contents);
   reading read(program_runner& program, bool trusted, const drawn_contents& contents);
   reading read_interval(program_runner& program, bool trusted, const drawn_contents& contents);
+  std::optional<call_failure> begin_host_process(block_contents& block);
+  std::optional<call_failure> read_further(program_runner& program, const block_contents& contents,
+                                           call_times& times);
+  void read_trusted(const block_contents& contents, call_times& times);
   reading read_again();
   reading concluded(const gpu_time& time, bool trusted);
   std::optional<call_failure> compare_modes();
@@ -124,7 +142,8 @@ class pair_timer {
   std::vector<double> excesses_;  // of the candidate's readings, as `constants_` of the baseline's [ns]
   std::vector<timing_pair> pairs_;
   std::vector<timing_pair> shown_pairs_;
-  double hidden_ns_ = 0;  // what `shown_pairs_` has more than `pairs_`
+  double hidden_ns_ = 0;  // what `shown_pairs_` has more than `pairs_`, besides that of `further_`
+  further_readings further_;
   int discarded_ = 0;
   int disagreements_ = 0;
   int grave_disagreements_ = 0;  // of these, and of those below: it was seen to take far longer than claimed

@@ -156,7 +156,7 @@ std::optional<call_failure> program_runner::verdict(std::size_t workload, const 
 
 gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
                               std::chrono::nanoseconds limit, bool fingerprint, bool interval,
-                              std::uint32_t untimed) {
+                              std::uint32_t untimed, call_mode mode) {
   gpu_time time;
   time.calls = static_cast<int>(contents.size());
   const bool first = !has_run(workload);
@@ -170,10 +170,15 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   wanted.limit_ns = static_cast<std::uint64_t>(limit.count() * time.calls);
   wanted.what = image_.plans[workload];
   wanted.hosted = image_.kind != program_kind::declared;
-  wanted.held = wanted.hosted && is_python_task(*task_);
-  wanted.named = interval && wanted.held;
+  const bool python = wanted.hosted && is_python_task(*task_);
+  const bool with_host = mode == call_mode::host || mode == call_mode::idle;
+  wanted.held = python && !with_host;
+  wanted.busy_until_begin = wanted.held && mode != call_mode::usual;
+  wanted.idle = mode == call_mode::idle;
+  wanted.touch = python && (with_host || mode == call_mode::early);
+  wanted.named = interval && python;
   wanted.trusted = whose_ == trust::baseline;
-  wanted.empty = image_.kind == program_kind::empty;
+  wanted.empty = wanted.idle || image_.kind == program_kind::empty;
   wanted.interval = interval;
   wanted.frequency_ns = frequency_ns_;
   const bool few = interval && wanted.held && !first && contents_[workload].timed < contents_with_untimed;
@@ -207,6 +212,7 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   time.calls_ns = result.calls_ns;
   time.each_outside_ns = std::move(result.each_outside_ns);
   time.each_event_ns = std::move(result.each_event_ns);
+  time.each_call_ns = std::move(result.each_call_ns);
   time.fence_ns = result.fence_ns;
   time.clock_mhz = result.clock_mhz;
   time.begin_clock_mhz = result.begin_clock_mhz;
@@ -265,11 +271,12 @@ gpu_time program_runner::time_of(std::size_t workload, std::vector<std::uint32_t
   return timed_of(workload, std::move(contents), cold, limit, !believed, 0);
 }
 gpu_time program_runner::interval_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
-                                     std::chrono::nanoseconds limit, std::uint32_t untimed) {
-  return timed_of(workload, std::move(contents), cold, limit, true, untimed);
+                                     std::chrono::nanoseconds limit, std::uint32_t untimed, call_mode mode) {
+  return timed_of(workload, std::move(contents), cold, limit, true, untimed, mode);
 }
 gpu_time program_runner::timed_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
-                                  std::chrono::nanoseconds limit, bool interval, std::uint32_t untimed) {
+                                  std::chrono::nanoseconds limit, bool interval, std::uint32_t untimed,
+                                  call_mode mode) {
   if (!loaded_) {
     if (auto failure = start(true)) {
       restart();
@@ -277,7 +284,7 @@ gpu_time program_runner::timed_of(std::size_t workload, std::vector<std::uint32_
     }
     workers_->settle();
   }
-  return call(workload, std::move(contents), cold, limit, false, interval, untimed);
+  return call(workload, std::move(contents), cold, limit, false, interval, untimed, mode);
 }
 
 gpu_time program_runner::timed(std::size_t workload, std::uint32_t count, bool cold,

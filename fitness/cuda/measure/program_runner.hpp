@@ -25,6 +25,7 @@ struct gpu_time {
   double calls_ns = 0;                  ///< of an interval: the calls without what lies between them
   std::vector<double> each_outside_ns;  ///< of admitted calls, one by one
   std::vector<double> each_event_ns;
+  std::vector<double> each_call_ns;  ///< of calls that are not held: from request to "done"
   double fence_ns =
       0;  ///< until all work on the device had ended, after the last "done"; see device/protocol.hpp
   double clock_mhz = 0;        ///< of a multiprocessor, right after
@@ -56,6 +57,15 @@ enum class program_kind { declared, hosted, empty };
 enum class content_use {
   once,   ///< none that the process has seen
   again,  ///< any: for times that prove nothing about the program, only about the device
+};
+
+/// How the calls of an interval of a program with host code are made.
+enum class call_mode {
+  usual,  ///< programs in Python: held, so that their time is that of the device
+  busy,   ///< the same, and the device is busy until a call begins (call_wanted::busy_until_begin)
+  early,  ///< as `busy`, and a process of kevo's own code begins some work before. Of baselines alone
+  host,   ///< not held: from before the call to its synchronized result
+  idle,   ///< as `host`, but the program is not called: what every call takes around it. Of baselines alone
 };
 
 /// A program, ready to be loaded and called.
@@ -96,7 +106,8 @@ class program_runner {
                    std::chrono::nanoseconds limit);
   /// @param untimed the first calls, before the clock runs; at least one call is timed
   gpu_time interval_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
-                       std::chrono::nanoseconds limit, std::uint32_t untimed = 0);
+                       std::chrono::nanoseconds limit, std::uint32_t untimed = 0,
+                       call_mode mode = call_mode::usual);
   /// Before each further call the clock frequency of a multiprocessor is measured for so long; 0: it is not.
   void measure_clock_before(std::chrono::nanoseconds time) {
     frequency_ns_ = static_cast<std::uint64_t>(time.count());
@@ -121,9 +132,10 @@ class program_runner {
   std::vector<std::uint32_t> choices(std::size_t workload, content_use use) const;
   gpu_time call(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
                 std::chrono::nanoseconds limit, bool fingerprint = false, bool interval = false,
-                std::uint32_t untimed = 0);
+                std::uint32_t untimed = 0, call_mode mode = call_mode::usual);
   gpu_time timed_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
-                    std::chrono::nanoseconds limit, bool interval, std::uint32_t untimed);
+                    std::chrono::nanoseconds limit, bool interval, std::uint32_t untimed,
+                    call_mode mode = call_mode::usual);
   gpu_time timed(std::size_t workload, std::uint32_t count, bool cold, std::chrono::nanoseconds limit,
                  content_use use, bool interval, std::uint32_t untimed);
   std::optional<call_failure> failure_of(const worker_answer& answer) const;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "fitness/cuda/measure/further_readings.hpp"
+
 namespace kevo::cuda {
 
 /// What one reading is: `calls` distinct calls as one measurement, the median of `repeats` of them.
@@ -13,6 +15,7 @@ struct reading_plan {
   std::uint32_t untimed = 0;  ///< calls in front of each interval, before its clock runs
   bool slow_start = false;    ///< a process of the candidate takes long to start: one does for a block
   std::uint32_t pairs = 1;    ///< of a block, where processes start slowly
+  further_plan further = {};  ///< of a block, where processes start slowly
 };
 
 /// Short calls are measured several at a time (for about 0.15 ms), where the cache may be warm; a cold call

@@ -9,6 +9,7 @@
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
+#include "fitness/cuda/measure/both_times.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/interim_looks.hpp"
 #include "fitness/cuda/measure/minimum_times.hpp"
@@ -31,6 +32,8 @@ constexpr double cold_process_spread_ns = 550;
 // Of programs in Python, whose calls are held: events of processes of one program differed by 800 ns
 // (standard deviation) in calls of 200 us, and a candidate has another process for every two pairs.
 constexpr double python_process_spread_ns = 500;
+// The same of host times.
+constexpr double host_process_spread_ns = 2000;
 constexpr int looks_of_confirmation = 3;
 
 // The pairs of the three looks of a confirmation, whose interval speaks of processes: it wants several of
@@ -70,12 +73,12 @@ void tell_clock(evaluation& e, const std::vector<timed_workload>& timed) {
   e.context["hosted_interval_calls"] = std::to_string(calls);
 }
 
-// Answers whether the interval is narrow enough to end.
-bool look(const gpu_bench& bench, evaluation_state& p, const std::vector<timed_workload>& timed, double alpha,
-          bool fresh) {
+// The pairs of all workloads, as `estimate_all` wants them. A clock is not believed below its resolution.
+std::vector<timed_pairs> device_pairs(const gpu_bench& bench, evaluation_state& p,
+                                      const std::vector<timed_workload>& timed,
+                                      std::vector<std::vector<timing_pair>>& credible, bool fresh) {
   std::vector<timed_pairs> pairs;
   pairs.reserve(timed.size());
-  std::vector<std::vector<timing_pair>> credible;  // a clock is not believed below its resolution
   credible.reserve(timed.size());
   p.too_short.clear();
   for (const auto& [timer, spent_s] : timed) {
@@ -100,14 +103,74 @@ bool look(const gpu_bench& bench, evaluation_state& p, const std::vector<timed_w
                      .speed_of_light_ns = bench.speed_of_light_ns(index),
                      .per_process = fresh ? blocks_of_process : 1,
                      .process_spread_ns = too_short ? std::hypot(spread, p.resolution_ns[index]) : spread,
-                     .doubtful_ns = fresh ? 0 : timer.hidden_ns(),
+                     .doubtful_ns = fresh ? 0 : timer.hidden_ns() + timer.further().added_ns(),
                      .comparator = {},
                      .batches = fresh ? nullptr : batches_of_pairs});
   }
-  const bool narrow =
-      estimate_all(p.result, bench.subject(), pairs, alpha, bench.settings().timing.target_interval);
-  for (const auto& [timer, spent_s] : timed) p.result.workloads[timer.workload()].samples = timer.pairs();
+  return pairs;
+}
+
+// The same of host times; empty where a workload has none.
+std::vector<timed_pairs> host_pairs(const gpu_bench& bench, const std::vector<timed_workload>& timed,
+                                    std::vector<std::vector<timing_pair>>& kept, bool fresh) {
+  std::vector<timed_pairs> pairs;
+  kept.reserve(timed.size());
+  for (const auto& [timer, spent_s] : timed) {
+    const auto& own = kept.emplace_back(timer.host_pairs());
+    if (own.empty()) return {};
+    pairs.push_back({.workload = timer.workload(),
+                     .pairs = &own,
+                     .speed_of_light_ns = bench.speed_of_light_ns(timer.workload()),
+                     .per_process = fresh ? blocks_of_process : 1,
+                     .process_spread_ns = fresh ? 0 : host_process_spread_ns,
+                     .comparator = {},
+                     .batches = fresh ? nullptr : batches_of_pairs});
+  }
+  return pairs;
+}
+
+// Answers whether the interval is narrow enough to end.
+bool look(const gpu_bench& bench, evaluation_state& p, const std::vector<timed_workload>& timed, double alpha,
+          bool fresh) {
+  const auto& t = bench.subject();
+  const double target = bench.settings().timing.target_interval;
+  const bool host_counts = bench.settings().host_time;
+  std::vector<std::vector<timing_pair>> credible;
+  std::vector<std::vector<timing_pair>> kept;
+  const auto on_device = device_pairs(bench, p, timed, credible, fresh);
+  const auto on_host = host_pairs(bench, timed, kept, fresh);
+  const bool narrow = estimate_all(p.result, t, host_counts ? on_host : on_device, alpha, target);
+  if (!on_host.empty()) {
+    evaluation other = p.result;
+    estimate_all(other, t, host_counts ? on_device : on_host, alpha, target);
+    keep_both(p.result, other, host_counts);
+  }
+  for (const auto& [timer, spent_s] : timed)
+    p.result.workloads[timer.workload()].samples = timer.scored_pairs(host_counts);
   return narrow;
+}
+
+// What the further readings showed, and what they added to the candidate's times.
+void tell_added(evaluation& e, const std::vector<timed_workload>& timed) {
+  std::string busy;
+  for (const auto& [timer, spent_s] : timed) {
+    if (const auto excess = timer.further().busy_excess())
+      busy += fmt::format("{}{:.1f} us longer, the baseline's {:.1f} us", busy.empty() ? "" : "; ",
+                          1e-3 * excess->candidate_ns, 1e-3 * excess->baseline_ns);
+  }
+  if (!busy.empty()) e.context["calls_on_a_busy_device"] = busy;
+  double free_ns = 0;
+  double uneven_ns = 0;
+  for (const auto& [timer, spent_s] : timed) {
+    free_ns = std::max(free_ns, timer.further().free_ns());
+    uneven_ns = std::max(uneven_ns, timer.further().uneven_ns());
+  }
+  if (free_ns > 0)
+    e.context["work_before_calls"] =
+        fmt::format("{:.1f} us of each call, done before its clock ran; added to its time", 1e-3 * free_ns);
+  if (uneven_ns > 0)
+    e.context["work_in_some_calls"] = fmt::format(
+        "{:.1f} us of each call, done in some calls for all of them; added to its time", 1e-3 * uneven_ns);
 }
 
 bool all_over(const std::vector<timed_workload>& timed, double limit_s) {
@@ -120,9 +183,11 @@ bool time_pairs(const gpu_bench& bench, evaluation_state& p, timed_workload& one
   auto& timer = one.timer;
   const auto start = std::chrono::steady_clock::now();
   const double before_s = one.spent_s;
-  for (std::size_t renewed = 0; static_cast<int>(timer.pairs().size()) < pairs;) {
+  const bool host_counts = bench.settings().host_time;
+  const auto count = [&] { return timer.scored_pairs(host_counts).size(); };
+  for (std::size_t renewed = 0; static_cast<int>(count()) < pairs;) {
     one.spent_s = before_s + seconds_since(start);
-    if (timer.pairs().size() >= 3 && one.spent_s > limit_s) break;
+    if (count() >= 3 && one.spent_s > limit_s) break;
     if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
     const auto done = timer.pairs().size();
     if (fresh && done % blocks_of_process == 0 && done > renewed) {
@@ -192,7 +257,7 @@ bool sustain(const gpu_bench& bench, evaluation_state& p, std::vector<timed_work
       return fail(p, index, bench.subject().workloads[index], *failure), false;
     // Contents came again, which a program might have remembered: it is not believed to have become faster.
     auto& w = p.result.workloads[index];
-    w.sustained_ns = std::max(std::get<double>(time), w.time_ns);
+    w.sustained_ns = std::max(std::get<double>(time), w.device.ns > 0 ? w.device.ns : w.time_ns);
   }
   return true;
 }
@@ -201,8 +266,12 @@ bool sustain(const gpu_bench& bench, evaluation_state& p, std::vector<timed_work
 
 bool judge_times(const gpu_bench& bench, evaluation_state& p, program_kind kind) {
   std::string told;
-  for (std::size_t i = 0; i < p.result.workloads.size(); ++i) {
-    const auto& w = p.result.workloads[i];
+  // What is impossible is so for the device.
+  const bool two_times = p.result.device_speedup > 0;
+  evaluation on_device = two_times ? by_device_times(p.result) : evaluation();
+  evaluation& judged = two_times ? on_device : p.result;
+  for (std::size_t i = 0; i < judged.workloads.size(); ++i) {
+    const auto& w = judged.workloads[i];
     if (w.hidden || !(w.time_ns > 0)) continue;
     const bool below = std::find(p.too_short.begin(), p.too_short.end(), i) != p.too_short.end();
     if (below ||
@@ -210,10 +279,18 @@ bool judge_times(const gpu_bench& bench, evaluation_state& p, program_kind kind)
       told += (told.empty() ? "" : ", ") + w.uuid;
   }
   if (!told.empty()) p.result.context["too_short"] = told;
-  return all_possible(
-      p.result,
+  const bool possible = all_possible(
+      judged,
       [&](std::size_t i) { return bench.minimum_ns(i, kind) - resolutions_apart * p.resolution_ns[i]; },
       "device");
+  if (!possible && two_times) {
+    p.result.outcome = judged.outcome;
+    p.result.reasons = judged.reasons;
+    p.result.feedback = judged.feedback;
+    for (std::size_t i = 0; i < judged.workloads.size(); ++i)
+      p.result.workloads[i].outcome = judged.workloads[i].outcome;
+  }
+  return possible;
 }
 
 bool time_workloads(gpu_bench& bench, evaluation_state& p, program_runner& candidate, bool fresh) {
@@ -246,6 +323,7 @@ bool time_workloads(gpu_bench& bench, evaluation_state& p, program_runner& candi
   if (disagreements > 0) p.result.context["clock_disagreements"] = std::to_string(disagreements);
   if (rest.count() > 0) p.result.context["rest_before_readings_ms"] = std::to_string(rest.count());
   tell_clock(p.result, timed);
+  tell_added(p.result, timed);
   return true;
 }
 
@@ -260,10 +338,11 @@ void time_other_baselines(gpu_bench& bench, evaluation_state& p, program_runner&
     for (std::size_t i = 0; i < workloads.size(); ++i) {
       if (workloads[i].hidden) continue;
       auto timer = bench.timer(candidate, against, i, p.call_ns[i]);
-      while (timer.pairs().size() < 3) {
+      const bool host_counts = bench.settings().host_time;
+      while (timer.scored_pairs(host_counts).size() < 3) {
         if (auto failure = timer.block()) return fail(p, i, workloads[i], *failure);
       }
-      parts.push_back({speedup_of(timer.pairs(), 0.05), workloads[i].weight});
+      parts.push_back({speedup_of(timer.scored_pairs(host_counts), 0.05), workloads[i].weight});
     }
     p.result.other_speedups[against.name] = geometric_mean(parts).value;
   }

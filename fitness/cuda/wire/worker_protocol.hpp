@@ -44,6 +44,8 @@ enum class worker_request : std::uint32_t {
   /// Of a program in Python: reads bytes out of a block that its last call has named, and leaves them in
   /// `named_results::shown`. Only a process that can read the block can answer.
   show = 7,
+  /// Programs in Python: a little work on the device, so that it is in the context of the worker afterwards.
+  touch = 8,
 };
 
 enum class worker_state : std::uint32_t {
@@ -84,6 +86,9 @@ struct control_page {
     std::array<std::uint64_t, most_buffers> offsets;       ///< of each buffer in the arena [bytes]
     std::array<std::uint64_t, most_buffers> masked_bytes;  ///< of each buffer that is masked; else 0
     std::uint32_t buffers;
+    /// Of a step, asked of trusted programs alone. 1: the program is not called, so that the step takes what a
+    /// call takes around it. 2: `touch` first, also where the step is held.
+    std::uint32_t idle;
   } request;
   /// The barrier of a run that may open: `barrier_word`. The key to the inputs of its call is there before.
   alignas(64) shared_word admitted;

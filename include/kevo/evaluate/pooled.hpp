@@ -166,6 +166,47 @@ inline double between_confirmations(confirmations all) {
   return squares > within ? std::sqrt(squares - within) : 0;
 }
 
+/// Pools the speedups by one of two times, for which evaluations keep no pairs: their mean in log space, with
+/// an interval as wide as that of this mean and as the differences between confirmations make it. Nothing
+/// changes unless every confirmation has such a speedup.
+inline void pool_by_time(evaluation& sum, confirmations all, double alpha, double evaluation::*speedup,
+                         interval evaluation::*range) {
+  std::vector<std::shared_ptr<const evaluation>> by_time;
+  for (const auto& one : all) {
+    if (!((*one).*speedup > 0)) return;
+    auto figure = std::make_shared<evaluation>();
+    figure->speedup = (*one).*speedup;
+    figure->speedup_interval = (*one).*range;
+    figure->context = one->context;
+    by_time.push_back(std::move(figure));
+  }
+  const log_estimate total = mean_of_results(by_time);
+  const double spread = normal_quantile(alpha) * between_confirmations(by_time) /
+                        std::sqrt(static_cast<double>(by_time.size()));
+  sum.*speedup = std::exp(total.center);
+  sum.*range = {std::exp(total.center - std::hypot(total.down, spread)),
+                std::exp(total.center + std::hypot(total.up, spread))};
+}
+
+/// Where two times were measured: both speedups, of which the one that counts has been pooled already.
+inline void pool_both_times(evaluation& sum, confirmations all, double alpha) {
+  const auto which = sum.context.find("time");
+  if (which == sum.context.end() || !(sum.device_speedup > 0)) return;
+  const bool host = which->second == "host";
+  (host ? sum.host_speedup : sum.device_speedup) = sum.speedup;
+  (host ? sum.host_speedup_interval : sum.device_speedup_interval) = sum.speedup_interval;
+  if (host) {
+    pool_by_time(sum, all, alpha, &evaluation::device_speedup, &evaluation::device_speedup_interval);
+  } else {
+    pool_by_time(sum, all, alpha, &evaluation::host_speedup, &evaluation::host_speedup_interval);
+  }
+  for (auto& w : sum.workloads) {
+    auto& time = host ? w.host : w.device;
+    if (time.ns > 0)
+      time = {.ns = w.time_ns, .range = w.time_interval, .baseline_ns = w.baseline_ns, .speedup = w.speedup};
+  }
+}
+
 }  // namespace detail
 
 /// Pools several valid confirmations of one candidate; there must be at least one. Confirmations with another
@@ -217,6 +258,7 @@ inline evaluation pooled(confirmations given, int looks) {
   sum.speedup_interval = {std::exp(total.center - std::hypot(total.down, spread)),
                           std::exp(total.center + std::hypot(total.up, spread))};
   if (!own_score) sum.score = sum.speedup;
+  detail::pool_both_times(sum, all, alpha);
   if (sum.sol_fraction > 0) {
     sum.sol_fraction = std::numeric_limits<double>::infinity();
     for (const auto& w : sum.workloads) {

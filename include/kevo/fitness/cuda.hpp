@@ -90,6 +90,10 @@ struct cuda_settings {
   /// PyTorch programs whose own kernels take less than this share of the device time are refused; 0 refuses
   /// none.
   double own_kernel_share = 0;
+  /// Whether the time from a call to its synchronized result (`workload_result::host`) of programs with host
+  /// code is measured besides the device time.
+  bool both_times = false;
+  bool host_time = false;      ///< with `both_times`: whether speedup and score are those of the host times
   bool allow_globals = false;  ///< whether candidates may use the device heap and managed variables
   /// Compilers that several objects share; null: each has its own. See `cuda_fitness_pool`.
   std::shared_ptr<cuda::shared_compilers> compilers = {};

@@ -55,6 +55,9 @@ struct torch_settings {
   /// With device "cuda": a program whose own kernels take less than this share of the device time is refused;
   /// 0 refuses none.
   double own_kernel_share = 0;
+  /// With device "cuda": which time `speedup` and `score` are of. "device": what a call takes on the device.
+  /// "host": from the call to its synchronized result, so that launches count. Both are measured.
+  std::string time = "device";
   /// With device "cpu": the process that has imported PyTorch, for several objects with the same `python`,
   /// `sandbox` and `helper`; importing takes seconds. Null: each object has its own.
   std::shared_ptr<torch::python_server> server = {};

@@ -75,6 +75,17 @@ struct writer {
   }
 };
 
+bool any_time_of(const workload_result& w) {
+  return w.device != time_figures{} || w.host != time_figures{};
+}
+
+void write_time(const std::string& name, const time_figures& time, const auto& put) {
+  put(name + "_ns", time.ns);
+  put(name + "_interval_ns", time.range);
+  put(name + "_baseline_ns", time.baseline_ns);
+  put(name + "_speedup", time.speedup);
+}
+
 void write_workload(const workload_result& w, const evaluation_json_options& options, const writer& write) {
   json_text& text = write.text;
   text.begin_object();
@@ -104,6 +115,10 @@ void write_workload(const workload_result& w, const evaluation_json_options& opt
   put("speedup", w.speedup);
   put("sol_fraction", w.sol_fraction);
   if (w.sustained_ns > 0) put("sustained_ns", w.sustained_ns);
+  if (any_time_of(w)) {
+    write_time("device", w.device, put);
+    write_time("host", w.host, put);
+  }
   text.key("samples");
   text.value(static_cast<std::int64_t>(w.samples.size()));
   text.key("weight");
@@ -193,6 +208,13 @@ void read(const json::object& o, std::string_view key, std::map<std::string, dou
   }
 }
 
+void read_time(const json::object& o, const std::string& name, time_figures& time) {
+  read(o, name + "_ns", time.ns);
+  read(o, name + "_interval_ns", time.range);
+  read(o, name + "_baseline_ns", time.baseline_ns);
+  read(o, name + "_speedup", time.speedup);
+}
+
 workload_result read_workload(const json::object& o) {
   workload_result w;
   read(o, "uuid", w.uuid);
@@ -210,6 +232,8 @@ workload_result read_workload(const json::object& o) {
   read(o, "speedup", w.speedup);
   read(o, "sol_fraction", w.sol_fraction);
   read(o, "sustained_ns", w.sustained_ns);
+  read_time(o, "device", w.device);
+  read_time(o, "host", w.host);
   read(o, "weight", w.weight);
   if (const auto* pairs = find(o, "pairs")) {
     for (const auto& pair : as_array(*pairs, "pairs")) {
@@ -218,6 +242,11 @@ workload_result read_workload(const json::object& o) {
     }
   }
   return w;
+}
+
+bool any_speedup_by_time(const evaluation& e) {
+  return e.device_speedup != 0 || e.host_speedup != 0 || e.device_speedup_interval != interval{} ||
+         e.host_speedup_interval != interval{};
 }
 
 }  // namespace
@@ -242,6 +271,16 @@ std::string to_json(const evaluation& e, const evaluation_json_options& options)
     text.null();
   } else {
     text.value(e.baseline);
+  }
+  if (any_speedup_by_time(e)) {
+    text.key("device_speedup");
+    write.measured(e.device_speedup);
+    text.key("device_speedup_interval");
+    write.measured(e.device_speedup_interval);
+    text.key("host_speedup");
+    write.measured(e.host_speedup);
+    text.key("host_speedup_interval");
+    write.measured(e.host_speedup_interval);
   }
   write.put("other_speedups", e.other_speedups);
   write.put("stage", to_string(e.stage));
@@ -288,6 +327,10 @@ evaluation evaluation_from_json(std::string_view text) {
   read(o, "score", e.score);
   read(o, "sol_fraction", e.sol_fraction);
   read(o, "baseline", e.baseline);
+  read(o, "device_speedup", e.device_speedup);
+  read(o, "device_speedup_interval", e.device_speedup_interval);
+  read(o, "host_speedup", e.host_speedup);
+  read(o, "host_speedup_interval", e.host_speedup_interval);
   read(o, "other_speedups", e.other_speedups);
   std::string stage;
   read(o, "stage", stage);

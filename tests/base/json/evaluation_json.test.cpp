@@ -68,6 +68,41 @@ TEST_CASE("the full form gives back the same evaluation, bit for bit") {
   CHECK_FALSE(back.workloads[2].outcome);
 }
 
+TEST_CASE("two times of a call are written where both were measured, and come back bit for bit") {
+  auto e = example();
+  CHECK(kevo::to_json(e).find("host") == std::string::npos);
+  e.device_speedup = e.speedup;
+  e.device_speedup_interval = e.speedup_interval;
+  e.host_speedup = 3.7 + 1.0 / 3;
+  e.host_speedup_interval = {3.5, 4.1};
+  auto& w = e.workloads[0];
+  w.device = {.ns = 1234.5678901234567, .range = {1200.1, 1300.3}, .baseline_ns = 4000, .speedup = 3.24};
+  w.host = {.ns = 50e3 / 3, .range = {16e3, 17e3}, .baseline_ns = 185e3, .speedup = 11.1};
+  for (const bool exact : {false, true}) {
+    kevo::evaluation_json_options options;
+    options.exact = exact;
+    const auto text = kevo::to_json(e, options);
+    const auto back = kevo::evaluation_from_json(text);
+    CHECK(kevo::to_json(back, options) == text);
+    CHECK(back.host_speedup == e.host_speedup);
+    CHECK(back.host_speedup_interval == e.host_speedup_interval);
+    CHECK(back.device_speedup == e.device_speedup);
+    CHECK(back.device_speedup_interval == e.device_speedup_interval);
+    CHECK(back.workloads[0].device == w.device);
+    CHECK(back.workloads[0].host == w.host);
+    CHECK(back.workloads[2].host == kevo::time_figures{});
+  }
+  // What is missing of the two is null.
+  e.host_speedup = 0;
+  e.host_speedup_interval = {};
+  CHECK(kevo::to_json(e).find("\"host_speedup\":null,\"host_speedup_interval\":null") != std::string::npos);
+  // Nothing is said of a hidden workload.
+  kevo::evaluation secret = example();
+  secret.workloads[1].host = w.host;
+  CHECK(kevo::to_json(secret, {.raw_samples = false, .hidden_details = false}).find("host_ns") ==
+        std::string::npos);
+}
+
 TEST_CASE("what was not measured is null, and so is what is not a number") {
   kevo::evaluation e;
   e.outcome = kevo::outcome::build_failed;

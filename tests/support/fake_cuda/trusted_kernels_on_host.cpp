@@ -133,6 +133,7 @@ const host_kernel* find_trusted_kernel(std::string_view name) {
       {"kevo_compare_integers", as_kernel<kevo_compare_integers>::entry},
       {"kevo_sums", as_kernel<kevo_sums>::entry},
       {"kevo_finite", as_kernel<kevo_finite>::entry},
+      {"kevo_occupy", as_kernel<kevo_occupy>::entry},
       {"kevo_nothing", only_time<kevo_nothing>([](const stored_parameters&) { return 0.0; })},
       {"kevo_clock", as_kernel<kevo_clock>::entry},
       {"kevo_flush_write", only_time<kevo_flush_write>([](const stored_parameters& p) {

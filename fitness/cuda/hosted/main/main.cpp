@@ -180,6 +180,7 @@ driver_failure hosted_worker::step(std::uint64_t number) {
     }
     return {drained(d_, context_.stream), ""};
   }
+  if (request.idle != 0) return {drained(d_, context_.stream), ""};
   auto failure = call(request.offsets.data(), std::min<std::size_t>(request.buffers, most_buffers));
   if (const auto failed = drained(d_, context_.stream)) return {failed, ""};
   return failure;
@@ -202,6 +203,8 @@ driver_failure hosted_worker::step(std::uint64_t number) {
         publish(page_.armed, number);  // also where it failed before
         return end;
       }
+      case worker_request::touch:
+        return {{not_the_driver, "only programs in Python are asked for that"}};
       case worker_request::drop:
       case worker_request::none:
         return {};

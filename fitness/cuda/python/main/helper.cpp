@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fitness/cuda/driver/execute.hpp"
+#include "fitness/cuda/wire/module.hpp"
 #include "fitness/cuda/wire/plan.hpp"
 #include "fitness/cuda/wire/result_place.hpp"
 #include "fitness/cuda/wire/worker_protocol.hpp"
@@ -28,6 +29,7 @@ namespace {
 using namespace kevo::cuda;
 
 constexpr std::size_t most_words = 512;
+constexpr std::size_t touched_bytes = 1024;
 
 /// As kevo_torch_device.py declares it.
 struct python_request {
@@ -37,12 +39,14 @@ struct python_request {
   std::int64_t words[most_words] = {};
   const void* payload = nullptr;
   std::uint64_t payload_bytes = 0;
+  std::uint32_t idle = 0;
 };
 
 // The state of a process on the device: one for each process, made by kevo_device_open.
 shared_region shared;
 worker_context context_here;
 const driver* driver_here = nullptr;
+function nothing_here = nullptr;
 std::vector<std::uint32_t> buffers_of_call;
 python_request current;
 std::uint64_t next_request = 1;
@@ -145,6 +149,25 @@ void await_request() {
   }
 }
 
+// The kernel that does nothing, of the trusted ones: the others are for programs with launch lines. Where it
+// cannot be loaded, a little memory is filled instead.
+void load_nothing() {
+  const auto kernels = decode_module(shared.payload());
+  module_handle module = nullptr;
+  if (kernels.images.empty() ||
+      driver_here->module_load(&module, kernels.images.front().data(), 0, nullptr, nullptr) != success ||
+      driver_here->module_function(&nothing_here, module, "kevo_nothing") != success)
+    nothing_here = nullptr;
+}
+
+// Work on PyTorch's usual stream, so that the device is in this context afterwards.
+driver_code touch_device() {
+  launch_configuration how;
+  how.stream = nullptr;
+  if (nothing_here != nullptr) return driver_here->launch(&how, nothing_here, nullptr, nullptr);
+  return driver_here->set_bytes(context_here.arena + 2 * held_end, 0, touched_bytes, nullptr);
+}
+
 // Answers what needs no Python; true if the request is for Python.
 bool is_for_python() {
   const auto& request = shared.page().request;
@@ -154,7 +177,8 @@ bool is_for_python() {
       current.payload = shared.payload().data();
       current.payload_bytes = shared.payload().size();
       if (request.slot != 0) return true;
-      break;  // the trusted kernels: for programs with launch lines
+      load_nothing();
+      break;
     case worker_request::prepare: {
       const auto wrong = read_plan();
       if (wrong.empty()) return true;
@@ -167,6 +191,8 @@ bool is_for_python() {
     case worker_request::step:
       marked = false;
       current.buffers = static_cast<std::uint32_t>(buffers_of_call.size());
+      current.idle = request.idle == 1 ? 1 : 0;
+      if (request.idle == 2) touch_device();
       for (std::size_t i = 0; i < buffers_of_call.size(); ++i) {
         const auto place = std::min<std::size_t>(buffers_of_call[i], most_buffers - 1);
         current.pointers[i] = context_here.arena + request.offsets[place];
@@ -185,6 +211,12 @@ bool is_for_python() {
     case worker_request::join:
       finish(worker_status::refused, not_the_driver, "a program in Python is called one by one");
       return false;
+    case worker_request::touch: {
+      auto code = touch_device();
+      if (code == success) code = drained(*driver_here, nullptr);
+      finish(code == success ? worker_status::ok : worker_status::failed, code, "");
+      return false;
+    }
     case worker_request::drop:
     case worker_request::none:
       break;

@@ -213,6 +213,8 @@ driver_failure worker::step() {
       }
       case worker_request::step:
         return {step(), true};
+      case worker_request::touch:
+        return {{not_the_driver, "only programs in Python are asked for that"}};
       case worker_request::drop:
         drop();
         return {};
