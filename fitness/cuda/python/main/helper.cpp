@@ -48,6 +48,9 @@ python_request current;
 std::uint64_t next_request = 1;
 bool marked = false;  // the end of the work of the held call at hand is in the stream
 
+// Smaller allocations share memory of the driver with others, and opening one concerns all of them.
+constexpr std::size_t least_exported = std::size_t{2} << 20U;
+
 // Memory that the program's results lie in, by the driver's numbers.
 struct exported_memory {
   address begin = 0;
@@ -81,6 +84,7 @@ named_memory memory_at(address at) {
   auto& block = known->second;
   if (is_new) {
     block.exports = driver_here->range_of(&block.begin, &block.bytes, at) == success &&
+                    block.bytes >= least_exported &&
                     driver_here->ipc_export(&block.handle, block.begin) == success;
   }
   return {number, &block};
@@ -241,6 +245,7 @@ KEVO_WORKER std::uint64_t kevo_device_ordinary(std::uint32_t number, std::uint64
   if (memory.bytes >= bytes && memory.begin != 0) return memory.begin;
   if (memory.begin != 0) driver_here->memory_free(memory.begin);
   memory = {};
+  bytes = std::max<std::uint64_t>(bytes, least_exported);
   if (driver_here->memory_allocate(&memory.begin, bytes) != success) return 0;
   memory.bytes = bytes;
   return memory.begin;
