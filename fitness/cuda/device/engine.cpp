@@ -116,7 +116,7 @@ contents_made engine::make(const contents_wanted& wanted) {
 std::uint32_t engine::open_arena(std::uint64_t bytes) {
   arenas_.emplace(
       next_arena_,
-      arena_state{exported_memory(gpu_.api(), gpu_.device(), bytes), nullptr, false, nullptr, {}});
+      arena_state{exported_memory(gpu_.api(), gpu_.device(), bytes), nullptr, false, nullptr, {}, false, {}});
   return next_arena_++;
 }
 
@@ -132,6 +132,7 @@ worker_answer engine::attach(std::uint32_t arena, detail::descriptor region, det
   state.clean = true;
   state.worker = std::make_unique<worker_link>(std::move(region), std::move(process));
   state.blocks = std::make_unique<open_blocks>(gpu_.api());
+  state.covered = false;
   if (auto answer = state.worker->wait_ready(std::chrono::seconds(30)); answer.end != call_end::done)
     return answer;
   return state.worker->load(0, gpu_.trusted_kernels_bytes(), std::chrono::seconds(30));

@@ -53,6 +53,8 @@ class engine {
     bool clean = false;                   // no call has been made since all of it was cleared
     std::unique_ptr<open_blocks> blocks;  // of the worker, where results lie that it has named
     std::vector<result_claim> named;      // what it said of them last
+    bool covered = false;                 // `cover` was called last
+    std::array<std::uint64_t, 2> cover_key{};
   };
   struct workload_pool {
     std::vector<device_content> timed;
@@ -180,6 +182,11 @@ class engine {
   /// Whether the worker can read the blocks that its last call was the first to name: it may have named
   /// memory of somebody else.
   worker_answer prove_blocks(arena_state& arena, const output_places& outputs);
+  /// Makes the open blocks of a baseline's worker unreadable for everybody until `uncover`. Their results are
+  /// those of contents that candidates get, too, and other processes can open them.
+  void cover(arena_state& arena);
+  void uncover(arena_state& arena);
+  void mask_blocks(arena_state& arena);
   /// An output in the order of its shape.
   address in_order(const device_output& output, const judged_output& judged);
   /// A call of an interval that is not held, whose results are named: what happens at its end.

@@ -273,6 +273,7 @@ call_result engine::interval(const call_wanted& wanted) {
     if (result.answer.end != call_end::done) return result;
   }
   make_room_to_keep(w, wanted.named ? places.size() : 1);
+  uncover(arena);
   const std::uint64_t seed = random_();
   const std::uint64_t first = begin / 8;
   const std::uint64_t words = (end - begin) / 8;
@@ -291,6 +292,7 @@ call_result engine::interval(const call_wanted& wanted) {
   std::vector<seen_line> seen;
   judged_outputs judged;
   result = run_interval(arena, wanted, places, seen, judged);
+  if (wanted.named && wanted.trusted && !wanted.empty && result.answer.end == call_end::done) cover(arena);
   result.event_ns = result.calls_ns;
   if (wanted.hosted) result.remark = arena.worker->remark();
   if (result.answer.end != call_end::done) return result;

@@ -112,6 +112,29 @@ worker_answer engine::see_named(arena_state& arena, const call_wanted& wanted, s
   return {};
 }
 
+// A mask that is put on twice is gone.
+void engine::mask_blocks(arena_state& arena) {
+  const auto blocks = arena.blocks->all();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const std::uint64_t lane = i + 1;
+    gpu_.over("kevo_mask", blocks[i].bytes / 16 + 1, blocks[i].at, blocks[i].bytes, lane, arena.cover_key[0],
+              arena.cover_key[1]);
+  }
+  gpu_.wait();
+}
+
+void engine::cover(arena_state& arena) {
+  arena.cover_key = {random_(), random_()};
+  arena.covered = true;
+  mask_blocks(arena);
+}
+
+void engine::uncover(arena_state& arena) {
+  if (!arena.covered) return;
+  mask_blocks(arena);
+  arena.covered = false;
+}
+
 // Only a result that lies in another order is put in order, when it is judged.
 address engine::in_order(const device_output& output, const judged_output& judged) {
   if (judged.order.empty()) return judged.at;

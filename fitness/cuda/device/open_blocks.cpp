@@ -44,6 +44,12 @@ open_block* open_blocks::of(const result_claim& claim) {
   return &blocks_.emplace(named, made).first->second;
 }
 
+std::vector<open_block> open_blocks::all() const {
+  std::vector<open_block> found;
+  for (const auto& [named, block] : blocks_) found.push_back(block);
+  return found;
+}
+
 void open_blocks::close_old() {
   while (blocks_.size() > most_blocks || bytes_ > most_open_bytes) {
     const auto oldest = std::min_element(blocks_.begin(), blocks_.end(), [](const auto& a, const auto& b) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "fitness/cuda/driver/driver.hpp"
 #include "fitness/cuda/wire/worker_protocol.hpp"
@@ -37,6 +38,8 @@ class open_blocks {
   /// Closes what has not been used for long, where there is much of it. Waits for the device.
   void close_old();
   std::size_t size() const { return blocks_.size(); }
+  /// All that are open, in an order that changes only when one is opened or closed.
+  std::vector<open_block> all() const;
 
  private:
   using key = std::pair<std::uint64_t, std::array<unsigned char, 64>>;
