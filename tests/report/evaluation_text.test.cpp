@@ -71,6 +71,9 @@ TEST_CASE("both times of a call are shown beside each other, with their interval
   const std::string text = kevo::describe(e, "layer");
   CHECK_MESSAGE(text.find("  by device time: 1.340x [1.300 - 1.380]\n") != std::string::npos, text);
   CHECK_MESSAGE(text.find("  by host time: 3.700x [3.610 - 3.800]\n") != std::string::npos, text);
-  CHECK_MESSAGE(text.find("usual: device 40.00 us (39.00 us - 41.00 us), baseline 53.60 us, 1.340x") != std::string::npos, text);
-  CHECK_MESSAGE(text.find("host 50.00 us (49.00 us - 51.00 us), baseline 185.0 us, 3.700x") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("usual: device 40.00 us (39.00 us - 41.00 us), baseline 53.60 us, 1.340x") !=
+                    std::string::npos,
+                text);
+  CHECK_MESSAGE(
+      text.find("host 50.00 us (49.00 us - 51.00 us), baseline 185.0 us, 3.700x") != std::string::npos, text);
 }
