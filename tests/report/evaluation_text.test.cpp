@@ -69,8 +69,11 @@ TEST_CASE("both times of a call are shown beside each other, with their interval
   e.workloads[0].device = {.ns = 40e3, .range = {39e3, 41e3}, .baseline_ns = 53.6e3, .speedup = 1.34};
   e.workloads[0].host = {.ns = 50e3, .range = {49e3, 51e3}, .baseline_ns = 185e3, .speedup = 3.7};
   const std::string text = kevo::describe(e, "layer");
-  CHECK_MESSAGE(text.find("  by device time: 1.34x [1.30, 1.38]\n") != std::string::npos, text);
-  CHECK_MESSAGE(text.find("  by host time: 3.70x [3.61, 3.80]\n") != std::string::npos, text);
-  CHECK_MESSAGE(text.find("usual: device 40.0 us") != std::string::npos, text);
-  CHECK_MESSAGE(text.find("host 50.0 us") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("  by device time: 1.340x [1.300 - 1.380]\n") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("  by host time: 3.700x [3.610 - 3.800]\n") != std::string::npos, text);
+  CHECK_MESSAGE(text.find("usual: device 40.00 us (39.00 us - 41.00 us), baseline 53.60 us, 1.340x") !=
+                    std::string::npos,
+                text);
+  CHECK_MESSAGE(
+      text.find("host 50.00 us (49.00 us - 51.00 us), baseline 185.0 us, 3.700x") != std::string::npos, text);
 }

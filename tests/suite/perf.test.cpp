@@ -222,3 +222,30 @@ TEST_CASE("a report says whose bytes are those of the tensors, and nothing where
   CHECK(bench_page(none.report()).find("<h2>Perf") == std::string::npos);
   CHECK(cells_of(perf_csv(none.report())).size() == 1);
 }
+
+TEST_CASE("both times of a call are in the table, the CSV and the JSON where they were measured") {
+  auto e = timed_evaluation({on_workload("small", 2000, {1600, 2500})});
+  const judged_suite one_time(scale_task(""), e);
+  CHECK(bench_table(one_time.report(), false).find("host time") == std::string::npos);
+  CHECK(value_at(cells_of(bench_csv(one_time.report())), 1, "host_speedup").empty());
+  CHECK(bench_json(one_time.report()).find("host_speedup") == std::string::npos);
+
+  e.speedup = e.device_speedup = 1.34;
+  e.device_speedup_interval = {1.3, 1.38};
+  e.host_speedup = 3.75;
+  e.host_speedup_interval = {3.5, 4};
+  const judged_suite both(scale_task(""), e);
+  const std::string table = bench_table(both.report(), false);
+  for (const char* said :
+       {"by device time", "by host time", "1.340x [1.300 - 1.380]", "3.750x [3.500 - 4.000]"})
+    CHECK_MESSAGE(table.find(said) != std::string::npos, said << "\n" << table);
+  const auto rows = cells_of(bench_csv(both.report()));
+  CHECK(value_at(rows, 1, "device_speedup") == "1.34");
+  CHECK(value_at(rows, 1, "host_speedup") == "3.75");
+  CHECK(value_at(rows, 1, "host_speedup_low") == "3.5");
+  CHECK(value_at(rows, 1, "host_speedup_high") == "4");
+  const auto json = boost::json::parse(bench_json(both.report()));
+  const auto& task = json.at("tasks").at(0);
+  CHECK(task.at("host_speedup").to_number<double>() == 3.75);
+  CHECK(task.at("host_speedup_interval").at(1).to_number<double>() == 4);
+}

@@ -68,6 +68,8 @@ class further_readings {
   /// How much longer a busy call is than a held one, of the candidate and of the baseline; nothing where none
   /// was made. [ns]
   std::optional<timing_pair> busy_excess() const;
+  /// Blocks whose busy calls say nothing, because streams of the candidate that wait kept the device.
+  std::size_t untold_blocks() const { return untold_blocks_; }
   double uneven_ns() const;
   double added_ns() const { return free_ns() + uneven_ns(); }
 
@@ -76,6 +78,7 @@ class further_readings {
   std::vector<timing_pair> host_pairs_;
   std::vector<double> idle_;  // of a call, of each block
   std::vector<double> candidate_busy_, baseline_busy_;
+  std::size_t untold_blocks_ = 0;
   std::vector<double> early_;  // what changes of contexts for work that is begun early take, of each block
   std::vector<double> candidate_around_, baseline_around_;
   std::vector<double> times_;  // of the candidate's held calls, of each pair

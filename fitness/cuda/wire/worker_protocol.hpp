@@ -86,8 +86,8 @@ struct control_page {
     std::array<std::uint64_t, most_buffers> offsets;       ///< of each buffer in the arena [bytes]
     std::array<std::uint64_t, most_buffers> masked_bytes;  ///< of each buffer that is masked; else 0
     std::uint32_t buffers;
-    /// Of a step, asked of trusted programs alone. 1: the program is not called, so that the step takes what a
-    /// call takes around it. 2: `touch` first, also where the step is held.
+    /// Of a step, asked of trusted programs alone. 1: the program is not called, so that the step takes what
+    /// a call takes around it. 2: `touch` first, also where the step is held.
     std::uint32_t idle;
   } request;
   /// The barrier of a run that may open: `barrier_word`. The key to the inputs of its call is there before.

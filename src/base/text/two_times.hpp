@@ -13,7 +13,7 @@ namespace kevo {
 bool has_two_times(const evaluation& e);
 bool has_two_times(const workload_result& w);
 
-/// {"device time", "1.34x [1.30, 1.38]"}, {"host time", "3.70x [3.61, 3.80]"}; empty unless both were
+/// {"device time", "1.340x [1.300 - 1.380]"}, {"host time", "3.700x [3.610 - 3.800]"}; empty unless both were
 /// measured.
 std::vector<std::pair<std::string, std::string>> two_speedups(const evaluation& e, bool unicode);
 

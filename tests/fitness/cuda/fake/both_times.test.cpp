@@ -48,8 +48,9 @@ TEST_CASE("both times of a program with host code are measured where they are wa
       REQUIRE_MESSAGE(e.valid(), e.feedback);
       CHECK(e.device_speedup == doctest::Approx(2).epsilon(0.03));
       CHECK(e.host_speedup == doctest::Approx(2).epsilon(0.05));
+      // Few blocks: what a real host adds to one of them and not to another is in the interval.
       CHECK(e.host_speedup_interval.low > 1.5);
-      CHECK(e.host_speedup_interval.high < 2.5);
+      CHECK(e.host_speedup_interval.high < 2.7);
       CHECK(e.speedup == (host_counts ? e.host_speedup : e.device_speedup));
       CHECK(e.score == e.speedup);
       CHECK(e.context.at("time") == (host_counts ? "host" : "device"));

@@ -94,6 +94,28 @@ TEST_CASE("work before a call begins is found in busy calls, and honest programs
   }
 }
 
+TEST_CASE("a program whose streams wait for each other keeps the device for its turn, and is left alone") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    kevo::rng random(seed);
+    const auto plan = plan_further(400, 512, false);
+    // In all calls, and in every other one.
+    for (const int each : {1, 2}) {
+      further_readings further(plan);
+      for (int i = 0; i < 4; ++i) {
+        for (int pair = 0; pair < 4; ++pair)
+          further.add_pair(calls(random, 20, 94e3), calls(random, 20, 94e3));
+        auto candidate = block_of(random, {.device_ns = 94e3}, plan);
+        for (std::size_t k = 0; k < candidate.busy.size(); ++k) {
+          if (k % static_cast<std::size_t>(each) == 0) candidate.busy[k] += 2.4e6 + 1e5 * random.uniform();
+        }
+        further.add_block(candidate, block_of(random, {.device_ns = 94e3}, plan));
+      }
+      CHECK(further.free_ns() == 0);
+      CHECK(further.untold_blocks() == (each == 1 ? 4 : 0));
+    }
+  }
+}
+
 TEST_CASE("work in every fifth call for all of them is found, which the middle calls do not show") {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     kevo::rng random(seed);
