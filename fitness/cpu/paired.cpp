@@ -271,11 +271,19 @@ void paired_timer::begin_pacing() {
 }
 
 // What the candidate worked before each call, when it only had to make tensors around buffers without inputs,
-// more than the baseline did: work of the call. What errors explain is nothing.
-double paired_timer::worked_before(const readings& candidate, const readings& baseline) const {
-  constexpr double least_ns = 100;
-  const double excess = median(candidate.prepared) - median(baseline.prepared);
-  const double error = trusted_error(candidate.prepared, error_of_middle(baseline.prepared), least_ns);
+// more than the baseline did: work of the call. It differs from process to process of one program, so that
+// only what most blocks show counts, and what errors explain is nothing.
+double paired_timer::worked_before(const readings& candidate, const readings& baseline) {
+  constexpr double least_ns = 200;
+  constexpr std::size_t enough = 4;
+  const double usual = median(baseline.prepared);
+  before_.push_back(median(candidate.prepared) - usual);
+  usual_before_.push_back(usual);
+  const double error =
+      before_.size() >= enough
+          ? trusted_error(before_, error_of_middle(usual_before_), least_ns)
+          : trusted_error(candidate.prepared, error_of_middle(baseline.prepared), least_ns) + usual;
+  const double excess = median(before_);
   return excess > least_ns + 2 * error ? excess : 0;
 }
 
@@ -309,8 +317,8 @@ double paired_timer::worked_beside(const readings& candidate, const readings& ba
 // What is known by now is told of all pairs.
 void paired_timer::add_pair(const readings& candidate, const readings& baseline, double candidate_ns,
                             double uneven_ns) {
-  even_.push_back(candidate_ns + worked_before(candidate, baseline) +
-                  worked_beside(candidate, baseline, candidate_ns));
+  even_.push_back(candidate_ns + worked_beside(candidate, baseline, candidate_ns));
+  const double before = worked_before(candidate, baseline);
   // Of all that was worked, as the times that it is compared with.
   const double worked_ns = candidate_ns + median(candidate.prepared);
   const double usual_ns = usual_excess(baseline.comparable_with(candidate), worked_ns);
@@ -318,7 +326,7 @@ void paired_timer::add_pair(const readings& candidate, const readings& baseline,
   usually_uneven_.push_back(usual_ns);
   pairs_.push_back({0, settled(baseline)});
   const double in_some = worked_in_some_calls(uneven_, usually_uneven_, median(even_));
-  for (std::size_t i = 0; i < pairs_.size(); ++i) pairs_[i].candidate_ns = even_[i] + in_some;
+  for (std::size_t i = 0; i < pairs_.size(); ++i) pairs_[i].candidate_ns = even_[i] + before + in_some;
 }
 
 std::optional<call_failure> paired_timer::block() {

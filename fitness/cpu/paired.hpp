@@ -153,7 +153,7 @@ class paired_timer {
                                    readings& times);
   double settled(const readings& times);
   void begin_pacing();
-  double worked_before(const readings& candidate, const readings& baseline) const;
+  double worked_before(const readings& candidate, const readings& baseline);
   double worked_beside(const readings& candidate, const readings& baseline, double call_ns);
   void add_pair(const readings& candidate, const readings& baseline, double candidate_ns, double uneven_ns);
   void pace();
@@ -173,6 +173,8 @@ class paired_timer {
   call_boundary boundary_;
   std::vector<double> beside_;          // of each block: see worked_beside [ns]
   std::vector<double> usual_beside_;    // what that was compared with [ns]
+  std::vector<double> before_;          // of each block: see worked_before [ns]
+  std::vector<double> usual_before_;    // what that was compared with [ns]
   std::vector<double> usually_uneven_;  // of each block: `usual_excess` [ns]
   std::vector<double> uneven_;          // of each block: its `excess_of_mean` beyond the usual one [ns]
   std::vector<double> even_;            // of each block: the candidate's time without that [ns]

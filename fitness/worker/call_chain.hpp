@@ -1,8 +1,8 @@
 #pragma once
-// Where a process waits for its next call. A worker whose calls are served by kevo's own code in the process of
-// the candidate (Python) waits at one place of that code, called from the same places each time, as trusted
-// processes that the same parent has forked do. A program that serves its calls itself, to save what that code
-// adds to them, waits elsewhere.
+// Where a process waits for its next call. A worker whose calls are served by kevo's own code in the process
+// of the candidate (Python) waits at one place of that code, called from the same places each time, as
+// trusted processes that the same parent has forked do. A program that serves its calls itself, to save what
+// that code adds to them, waits elsewhere.
 
 #include <cstdint>
 #include <mutex>
@@ -18,7 +18,8 @@ namespace kevo {
 struct call_chain {
   std::uint64_t place = 0;  ///< of the instruction behind the system call
   std::uint64_t stack = 0;  ///< stack pointer
-  /// Where on the stack return addresses into the code that serves calls are: distances from `stack` in words.
+  /// Where on the stack return addresses into the code that serves calls are: distances from `stack` in
+  /// words.
   std::vector<std::size_t> returns;
   /// That code: first address, and the one behind the last.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> code;
