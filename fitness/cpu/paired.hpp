@@ -149,6 +149,7 @@ class paired_timer {
     std::vector<double> comparable_with(const readings& other) const;
   };
   std::optional<call_failure> begin_calls(runner& program);
+  std::optional<call_failure> drain(double call_ns);
   std::optional<call_failure> read(runner& program, contents_of_calls given, const rng& places,
                                    readings& times);
   double settled(const readings& times);

@@ -88,3 +88,22 @@ TEST_CASE("results are looked at before they are copied") {
   refused("list", "returned a list");
   refused("subclass", "returned a other");
 }
+
+TEST_CASE("results are copied where the kernel forbids reading them, with the same verdicts") {
+  auto settings = torch_corpus::warm_settings();
+  settings.copied_results = true;
+  for (const auto* folder : {"honest", "attacks"}) {
+    for (const auto& e : torch_corpus::exhibits_in(folder)) {
+      const bool tried = e.name == "transposed_result" || e.name == "negative_view" ||
+                         e.name == "last_output_again" || e.name == "second_output_is_the_first_calls";
+      if (!tried) continue;
+      auto fitness = torch_corpus::fitness_for(e.task, settings);
+      if (!fitness) return;
+      const auto got = torch_corpus::evaluate(*fitness, e.text);
+      CHECK_MESSAGE(std::find(e.verdicts.begin(), e.verdicts.end(), got.outcome) != e.verdicts.end(), e.name,
+                    " is ", torch_corpus::said(got));
+      CHECK_MESSAGE(got.context.at("outputs").find("copying the outputs") != std::string::npos,
+                    got.context.at("outputs"));
+    }
+  }
+}

@@ -292,7 +292,8 @@ call_result engine::interval(const call_wanted& wanted) {
   std::vector<seen_line> seen;
   judged_outputs judged;
   result = run_interval(arena, wanted, places, seen, judged);
-  if (wanted.named && wanted.trusted && !wanted.empty && result.answer.end == call_end::done) cover(arena);
+  const bool shows_results = wanted.named && wanted.trusted && (!wanted.empty || wanted.idle);
+  if (shows_results && result.answer.end == call_end::done) cover(arena);
   result.event_ns = result.calls_ns;
   if (wanted.hosted) result.remark = arena.worker->remark();
   if (result.answer.end != call_end::done) return result;
