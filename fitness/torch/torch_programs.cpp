@@ -210,6 +210,7 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
   kind.worker_for = [own](worker_settings worker, const std::string& object,
                           std::optional<trusted_role> role) {
     worker.start = own->start_of(object, role);
+    worker.prepares = true;
     worker.chain = own->server->chain();
     worker.teaches_chain = role.has_value();
     if (!own->copies_results()) {

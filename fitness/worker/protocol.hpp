@@ -43,8 +43,8 @@ enum class worker_claim : std::uint32_t {
   wrong_result = 5,  ///< what the call returned is not of the task's number, shape or type; the process ends
 };
 
-/// Arguments of one call; written by the controller before `go`, and for results in the worker's own memory
-/// (own_results.hpp) before `ping`, without scalars.
+/// Arguments of one call; written by the controller before `go`, and for a worker that makes what the call
+/// needs before (`worker_settings::prepares`) before `ping`, without scalars.
 struct call_arguments {
   std::array<std::uint64_t, most_pointers> offsets;  ///< of each buffer in the arena [bytes]
   std::array<std::int64_t, most_axes> axes;
@@ -53,8 +53,8 @@ struct call_arguments {
 };
 
 /// Each side writes cache lines of its own. Call numbers begin with 1. A worker answers every new `ping` and
-/// begins the call of every new `go`. One that returns results in memory of its own makes what the next call
-/// needs before it answers. It waits for them by looking for a while, and then sleeps in a futex on
+/// begins the call of every new `go`. One with `worker_settings::prepares` makes what the next call needs
+/// before it answers. It waits for them by looking for a while, and then sleeps in a futex on
 /// `bell`, which the controller counts up whenever it has written one of the two.
 struct control_page {
   // Written by the controller.

@@ -96,7 +96,7 @@ isolated_call worker_session::run_awake(const call_content& content, rng& random
   std::array<std::byte, 64 * most_lines> seen;
   const double delayed_before = used_->delayed_ns();
   const long preemptions = preemptions_of_thread();
-  if (settings_.results) post_places(content, result.layout);
+  if (settings_.prepares) post_places(content, result.layout);
   const auto asked = clock::now();
   result.end = wake(signal::ping, random);
   if (result.end != call_end::done) return result;
@@ -153,7 +153,7 @@ isolated_call worker_session::run_from_rest(const call_content& content, rng& ra
   touch(content);
   const long preemptions = preemptions_of_thread();
   page_->look_ns.store(look_ns, std::memory_order_relaxed);
-  if (settings_.results) post_places(content, result.layout);
+  if (settings_.prepares) post_places(content, result.layout);
   result.end = wake(signal::ping, random);
   if (result.end != call_end::done) return result;
   const auto start = clock::now();
@@ -229,7 +229,7 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
   isolated_call result;
   page_->look_ns.store(0, std::memory_order_relaxed);
   result.layout = memory().prepare(next_slot_, random, true, places_ ? &*places_ : nullptr);
-  const bool ready = settings_.results && settings_.threads == 1 && !settings_.patient;
+  const bool ready = settings_.prepares && settings_.threads == 1 && !settings_.patient;
   if (ready && !prepare_worker(content, random, result)) return result;
   memory().fill_inputs(result.layout, content.inputs);
   post(content, result.layout);

@@ -44,6 +44,8 @@ struct worker_settings {
   bool patient = false;   ///< nothing is timed: sleep while waiting
   /// Outputs that workers return in memory of their own; otherwise they write them to the arena.
   std::optional<own_results> results;
+  /// Whether workers make what a call needs when they are asked whether they are awake (protocol.hpp).
+  bool prepares = false;
   /// Where workers of one thread wait for calls, if kevo's own code in them serves these; else null.
   std::shared_ptr<known_chain> chain;
   bool teaches_chain = false;  ///< the worker is trusted: `chain` learns from it
