@@ -282,7 +282,7 @@ def begin(helper, job, descriptors):
             if failure:
                 raise failure
             helper.kevo_worker_ready()
-            helper.kevo_worker_wait()
+            helper.kevo_worker_rest()
         if job["role"] == "pacer":
             model = spin(job["pace_us"])
         else:

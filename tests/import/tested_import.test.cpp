@@ -268,7 +268,7 @@ TEST_CASE("tritonbench: where the controls take too long with all workloads, som
     // The large workload is in the task all the same.
     const auto sum = task_named(all, "sum_of_columns");
     CHECK(std::any_of(sum.workloads.begin(), sum.workloads.end(), [](const auto& w) {
-      return std::any_of(w.axes.begin(), w.axes.end(), [](const auto& axis) { return axis.second == 4000; });
+      return std::any_of(w.axes.begin(), w.axes.end(), [](const auto& axis) { return axis.second == 2400; });
     }));
     // A call that takes too long: a smaller one is tested, and the large one is in the task.
     const auto& many = named(all, "many_programs");
