@@ -140,19 +140,21 @@ TEST_CASE("a reference that fails in its own type, too, is an error of the task"
   CHECK_FALSE(kevo_test::has_pytorch());
 }
 
-// Otherwise the heap's layout decides in which calls a large result gets used pages, which differs between
-// programs that compute the same.
-TEST_CASE("large tensors always get new pages") {
+// Otherwise the heap's layout, or a setting that a program changes, decides which results get used pages.
+TEST_CASE("large tensors get pages that were used before, after the first calls") {
   const std::string model = "class Model(nn.Module):\n    def forward(self, x):\n        return x + 1\n";
   const std::string watching =
       "import resource\n"
       "def faults():\n    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt\n"
-      "class ModelNew(nn.Module):\n    def forward(self, x):\n"
+      "class ModelNew(nn.Module):\n"
+      "    def __init__(self):\n        super().__init__()\n        self.calls = 0\n"
+      "    def forward(self, x):\n"
+      "        self.calls += 1\n"
       "        for size in [1 << 15, 1 << 18, 1 << 20, 1 << 20, 1 << 18, 1 << 20, 1 << 15]:\n"
       "            before = faults()\n"
       "            large = torch.ones(size)\n"
-      "            if faults() == before:\n"
-      "                raise RuntimeError('used pages')\n"
+      "            if self.calls > 4 and faults() - before > 8:\n"
+      "                raise RuntimeError('new pages')\n"
       "            del large\n"
       "        return x + 1\n";
   const auto e = judged(task_of(model), {watching});
