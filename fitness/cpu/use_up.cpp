@@ -118,7 +118,7 @@ std::variant<double, call_failure> paired_timer::ratio_after(const stored_work& 
 }
 
 std::variant<std::string, call_failure> paired_timer::use_up(double seconds) {
-  if (pairs_.empty()) return "";
+  if (pairs_.empty() || !warms_up_) return "";  // of PyTorch programs alone
   constexpr double least_rise = 0.03;
   constexpr double most_error = 0.05;
   constexpr int tries = 3;  // a process may be slow for other reasons
