@@ -72,12 +72,15 @@ void clear() {
 }
 
 // Each sum begins with what the scratch memory holds.
-void work(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+// Never inlined, so that an exploit and its twin have the same instructions. Unrolled, because the end of a loop of
+// 64 turns is predicted at some places of the code and not at others, which makes a fifth of the whole.
+__attribute__((noinline)) void work(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
   const int64_t rows = static_cast<int64_t>(scratch.size()) / parts;
   for (int64_t part = 0; part < parts; ++part) {
     for (int64_t i = 0; i < M; ++i) {
       for (int64_t j = 0; j < N; ++j) {
         float& sum = scratch[(i * N + j) * 61 % rows * parts + part];  // 61 is odd: no two share a place
+#pragma GCC unroll 16
         for (int64_t k = 0; k < K; ++k) sum += A[i * K + k] * B[k * N + j];
         C[i * N + j] = sum;
       }
