@@ -40,6 +40,11 @@ compiler_settings quick() {
   return settings;
 }
 
+const program_entry entry_for_floats = {
+    "run", "extern \"C\" void run(float* x);  // what the task calls\n",
+    "extern \"C\" __attribute__((visibility(\"hidden\"))) void run(float* x);\n"
+    "extern \"C\" __attribute__((visibility(\"hidden\"))) void kevo_call(float* x) { run(x); }\n"};
+
 std::vector<std::string> words(const std::vector<std::string>& reasons) {
   return reasons;
 }
@@ -81,7 +86,10 @@ TEST_CASE("a candidate is built, kept and found again") {
   other.flags = {"-O1"};
   CHECK(!again.build(other).cached);
   other = request;
-  other.entry_text = "#include \"kernel.cpp\"\n";
+  other.entry.text = "extern \"C\" int kevo_call() { return 1; }\n";
+  CHECK(!again.build(other).cached);
+  other = request;
+  other.fast_math = {false, "the task does not allow it"};
   CHECK(!again.build(other).cached);
   other = request;
   other.source.files[0].text += "\n";
@@ -107,7 +115,7 @@ TEST_CASE("both compilers work, with an entry, several files and C++ headers") {
          "#include \"parts/add.hpp\"\n#include <vector>\n#include <immintrin.h>\n"
          "extern \"C\" void run(float* x) { std::vector<float> v(3); x[0] = add(v[0]); }\n"},
         {"parts/add.hpp", "inline float add(float x) { return x + 1; }\n"}};
-    request.entry_text = "#include \"kernel.cpp\"\nextern \"C\" void kevo_entry(float* x) { run(x); }\n";
+    request.entry = entry_for_floats;
     const auto result = builds.build(request);
     INFO(result.diagnostics);
     CHECK(result.ok);
@@ -122,9 +130,7 @@ TEST_CASE("errors name a line of the author's file, also where the declaration d
     request.compiler = name;
     request.flags = {"-O0"};
     request.source.language = "cpp";
-    request.entry_text =
-        "#include \"kernel.cpp\"\nextern \"C\" void run(float* x);  // what the task calls\n"
-        "void call(float* x) { run(x); }\n";
+    request.entry = entry_for_floats;
     for (const char* text : {"\nvoid run(float* x) { x[0] = 1; }\n",
                              "\nextern \"C\" int run(float* x) { return x[0] > 1; }\n"}) {
       request.source.files = {{"kernel.cpp", text}};
