@@ -172,9 +172,9 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
   }
 }
 
-bool contains_any(const std::string& text, std::initializer_list<const char*> words) {
+bool contains_any(const std::string& text, std::initializer_list<std::string> words) {
   return std::any_of(words.begin(), words.end(),
-                     [&](const char* word) { return text.find(word) != std::string::npos; });
+                     [&](const std::string& word) { return text.find(word) != std::string::npos; });
 }
 
 bool lacked_memory(const exit_report& report) {
@@ -470,14 +470,15 @@ bool compiler::state::link(const build_request& request, const std::string& path
   spec.argv.insert(spec.argv.end(), libraries.begin(), libraries.end());
   spec.argv.insert(spec.argv.end(), request.link.begin(), request.link.end());
   if (step(request, spec, at, stop, result, again)) return true;
-  const auto& said = result.report.err;
   if (!request.entry.empty() && result.reasons.size() == 1 &&
-      contains_any(said, {"isn't defined", "undefined hidden"}) && said.find("ymbol") != std::string::npos) {
-    const auto line = request.entry.declaration.find("extern");
-    const auto end = request.entry.declaration.find("  // what the task calls");
-    if (line < end && end != std::string::npos)
-      result.reasons = {"the program does not define what the task calls: " +
-                        request.entry.declaration.substr(line, end - line)};
+      contains_any(result.report.err, {"undefined reference to `" + request.entry.function + "'",
+                                       "ymbol `" + request.entry.function + "' isn't defined",
+                                       "undefined hidden symbol: " + request.entry.function})) {
+    const auto& declared = request.entry.declaration;
+    const auto line = declared.find("extern");
+    result.reasons = {"the program does not define what the task calls: " +
+                      declared.substr(line, declared.find("  //", line) - line)};
+    result.diagnostics = result.reasons.front() + '\n';
   }
   return false;
 }

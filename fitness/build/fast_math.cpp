@@ -49,8 +49,8 @@ class token_reader {
       constexpr std::array<std::string_view, 4> prefixes = {"L", "u", "U", "u8"};
       const bool raw = word.ends_with('R') && text_.substr(behind).starts_with('"');
       const auto coding = raw ? word.substr(0, word.size() - 1) : word;
-      const bool prefix = (raw && coding.empty()) ||
-                          std::find(prefixes.begin(), prefixes.end(), coding) != prefixes.end();
+      const bool prefix =
+          (raw && coding.empty()) || std::find(prefixes.begin(), prefixes.end(), coding) != prefixes.end();
       at_ = behind;
       if (quoted && prefix) return raw ? raw_literal() : literal(true);
       return made(token_kind::word, start, behind);
@@ -75,8 +75,8 @@ class token_reader {
   std::size_t number_end(std::size_t at) const {
     for (++at; at < text_.size(); ++at) {
       const char c = text_[at];
-      const bool sign = (c == '+' || c == '-') && std::string_view("eEpP").find(text_[at - 1]) !=
-                                                      std::string_view::npos;
+      const bool sign =
+          (c == '+' || c == '-') && std::string_view("eEpP").find(text_[at - 1]) != std::string_view::npos;
       const bool quote = c == '\'' && at + 1 < text_.size() && continues_word(text_[at + 1]);
       if (!continues_word(c) && c != '.' && !sign && !quote) break;
     }
@@ -117,10 +117,16 @@ class token_reader {
 
 /// The options of g++ with which an operation may give another value than IEEE arithmetic demands.
 bool is_fast_option(std::string_view option) {
-  constexpr std::array<std::string_view, 10> fast = {
-      "fast-math",        "Ofast",           "unsafe-math-optimizations", "associative-math",
-      "reciprocal-math",  "finite-math-only", "no-signed-zeros",           "cx-limited-range",
-      "cx-fortran-rules", "single-precision-constant"};
+  constexpr std::array<std::string_view, 10> fast = {"fast-math",
+                                                     "Ofast",
+                                                     "unsafe-math-optimizations",
+                                                     "associative-math",
+                                                     "reciprocal-math",
+                                                     "finite-math-only",
+                                                     "no-signed-zeros",
+                                                     "cx-limited-range",
+                                                     "cx-fortran-rules",
+                                                     "single-precision-constant"};
   const auto is_fast = [&](std::string_view word) {
     return std::find(fast.begin(), fast.end(), word) != fast.end();
   };
@@ -128,13 +134,21 @@ bool is_fast_option(std::string_view option) {
   return is_fast(option) || (option.starts_with('f') && is_fast(option.substr(1)));
 }
 
-/// What a literal with options asks for; empty if it is harmless.
-std::string fast_part(const token& literal) {
-  if (!literal.plain) return "options that are written with escapes or a prefix";
-  for (std::size_t at = 0; at <= literal.text.size();) {
-    const auto comma = std::min(literal.text.find(',', at), literal.text.size());
-    const auto option = literal.text.substr(at, comma - at);
-    if (is_fast_option(option)) return std::string(option);
+/// What literals with options ask for; empty if they are harmless. @param tokens others among them separate
+/// the literals; ones behind each other are one
+std::string fast_part(const std::vector<token>& tokens) {
+  std::string asked;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind != token_kind::text) continue;
+    if (!tokens[i].plain) return "options that are written with escapes or a prefix";
+    const bool goes_on = i > 0 && tokens[i - 1].kind == token_kind::text;
+    if (!goes_on) asked += ',';
+    asked += tokens[i].text;
+  }
+  for (std::size_t at = 0; at <= asked.size();) {
+    const auto comma = std::min(asked.find(',', at), asked.size());
+    auto option = asked.substr(at, comma - at);
+    if (is_fast_option(option)) return option;
     at = comma + 1;
   }
   return {};
@@ -150,10 +164,7 @@ std::string fast_pragma(const std::vector<token>& words) {
     return at < words.size() && words[at].text == word;
   };
   if (has("optimize") || has("__optimize__")) {
-    for (const auto& t : words) {
-      if (t.kind != token_kind::text) continue;
-      if (auto part = fast_part(t); !part.empty()) return part;
-    }
+    if (auto part = fast_part(words); !part.empty()) return part;
   }
   if (is(0, "clang") && is(1, "fp")) {
     for (std::size_t at = 2; at + 2 < words.size(); ++at) {
@@ -175,8 +186,9 @@ bool names_its_place(std::string_view text) {
        at = text.find_first_of("#:", at + 1)) {
     auto next = at + 1;
     while (next < text.size() && is_blank(text[next])) ++next;
-    if (next < text.size() && (std::isdigit(static_cast<unsigned char>(text[next])) != 0 ||
-                               text[next] == '/' || text[next] == '\\') &&
+    if (next < text.size() &&
+        (std::isdigit(static_cast<unsigned char>(text[next])) != 0 || text[next] == '/' ||
+         text[next] == '\\') &&
         (text[at] == '#' || (at > 0 && text[at - 1] == '%')))
       return true;
   }
@@ -219,8 +231,8 @@ bool joins_words(std::string_view text) {
 }  // namespace
 
 bool may_ask_for_fast_math(const program& source) {
-  constexpr std::array<std::string_view, 8> signs = {"optimize", "clang", "float_control", "STDC", "##",
-                                                     "%:%:",     "?\?",   "_GLIBCXX_SIMD"};
+  constexpr std::array<std::string_view, 8> signs = {"optimize", "clang", "float_control", "STDC",
+                                                     "##",       "%:%:",  "?\?",           "_GLIBCXX_SIMD"};
   return std::any_of(source.files.begin(), source.files.end(), [&](const source_file& file) {
     return joins_words(file.text) || std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
              return file.text.find(sign) != std::string::npos;
@@ -229,9 +241,8 @@ bool may_ask_for_fast_math(const program& source) {
 }
 
 std::optional<fast_math_request> find_fast_math(const program& source, std::string_view preprocessed) {
-  const bool trusts_places = std::none_of(source.files.begin(), source.files.end(), [](const auto& file) {
-    return names_its_place(file.text);
-  });
+  const bool trusts_places = std::none_of(source.files.begin(), source.files.end(),
+                                          [](const auto& file) { return names_its_place(file.text); });
   token_reader reader(preprocessed);
   source_place here;
   const auto found = [&](std::string what) {
@@ -264,16 +275,23 @@ std::optional<fast_math_request> find_fast_math(const program& source, std::stri
     if (t.kind == token_kind::word && t.text == "_Pragma") return found("a pragma that cannot be read");
     if (!heeded || t.kind != token_kind::word || (t.text != "optimize" && t.text != "__optimize__")) continue;
     // An attribute, in either spelling; what stands between the word and its parenthesis is blank.
-    auto arguments = reader;
+    auto behind = reader;
+    std::vector<token> arguments;
     int depth = 0;
-    for (token a = arguments.next(); a.kind != token_kind::end; a = arguments.next()) {
-      if (a.kind == token_kind::line_end) continue;
+    for (token a = behind.next(); a.kind != token_kind::end; a = behind.next()) {
+      if (a.kind == token_kind::line_end) {
+        // Lines that tell the place stand anywhere, also between two literals.
+        auto line = behind;
+        if (line.next().text != "#") continue;
+        while (a = line.next(), a.kind != token_kind::end && a.kind != token_kind::line_end) behind = line;
+        continue;
+      }
       if (a.text == "(" && a.kind == token_kind::other) ++depth;
       if (a.text == ")" && a.kind == token_kind::other) --depth;
       if (depth <= 0) break;
-      if (a.kind != token_kind::text) continue;
-      if (auto what = fast_part(a); !what.empty()) return found(std::move(what));
+      arguments.push_back(a);
     }
+    if (auto what = fast_part(arguments); !what.empty()) return found(std::move(what));
   }
   return std::nullopt;
 }

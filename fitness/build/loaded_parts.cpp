@@ -17,8 +17,7 @@ std::optional<std::vector<Elf64_Phdr>> headers_of(std::string_view file) {
       (file.size() - start.e_phoff) / sizeof(Elf64_Phdr) < start.e_phnum)
     return std::nullopt;
   std::vector<Elf64_Phdr> read(start.e_phnum);
-  if (!read.empty())
-    std::memcpy(read.data(), file.data() + start.e_phoff, read.size() * sizeof(Elf64_Phdr));
+  if (!read.empty()) std::memcpy(read.data(), file.data() + start.e_phoff, read.size() * sizeof(Elf64_Phdr));
   for (const auto& one : read) {
     if (one.p_offset > file.size() || one.p_filesz > file.size() - one.p_offset) return std::nullopt;
   }
@@ -33,8 +32,7 @@ std::vector<loaded_part> loaded_parts(std::string_view file) {
   std::vector<loaded_part> parts;
   for (const auto& one : *all) {
     if (one.p_type == PT_LOAD)
-      parts.push_back(
-          {one.p_flags, one.p_vaddr, one.p_memsz, file.substr(one.p_offset, one.p_filesz)});
+      parts.push_back({one.p_flags, one.p_vaddr, one.p_memsz, file.substr(one.p_offset, one.p_filesz)});
   }
   return parts;
 }

