@@ -13,6 +13,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <random>
 #include <set>
 #include <sstream>
 #include <sys/stat.h>
@@ -20,22 +21,29 @@
 #include <unistd.h>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include <kevo/error.hpp>
 
 #include "fitness/build/build_cache.hpp"
 #include "fitness/build/compiler_process.hpp"
+#include "fitness/build/fast_math.hpp"
+#include "fitness/build/loaded_parts.hpp"
 #include "fitness/process/descriptor.hpp"
 #include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
+#include "fitness/worker/thread_runtime.hpp"
 #include "src/base/text/renamed_file.hpp"
 
 namespace kevo {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* protocol = "kevo build 3";
+constexpr const char* protocol = "kevo build 4";
 constexpr const char* entry_name = "kevo_entry.cpp";
+constexpr const char* unit_name = "candidate.o";
+constexpr const char* checked_name = "candidate.ii";
 constexpr const char* object_name = "candidate.so";
 
 std::string compiler_path(const std::string& name) {
@@ -90,15 +98,83 @@ void write_source(const std::string& folder, const std::string& name, std::strin
                 "cannot write a candidate's source: " + std::string(std::strerror(errno)));
 }
 
+/// No build has a clock: a program that decides by one would differ between what is judged and the next
+/// build.
+constexpr std::array<const char*, 4> no_clock = {"-Wno-builtin-macro-redefined", "-D__DATE__=\"Jan  1 1970\"",
+                                                 "-D__TIME__=\"00:00:00\"",
+                                                 "-D__TIMESTAMP__=\"Thu Jan  1 00:00:00 1970\""};
+
+/// Shared objects alone can be loaded, and their code is slower than a program's own where another library
+/// might replace a function or a variable: with these words, none might.
+constexpr std::array<const char*, 2> as_in_a_program = {"-fPIC", "-fno-semantic-interposition"};
+constexpr const char* hidden_names = "-fvisibility=hidden";
+/// g++ for x86-64 calls a function wherever code in a library uses a variable that each thread has for
+/// itself. By this word it reads an offset. Where the variables do not fit into the places that a worker has
+/// for them (worker_environment), some C libraries would change registers, so that larger ones are left as
+/// they were.
+constexpr const char* thread_local_offsets = "-mtls-dialect=gnu2";
+
+bool knows_offsets([[maybe_unused]] const std::string& version) {
+#if defined(__x86_64__)
+  return version.find("g++") != std::string::npos && version.find("clang") == std::string::npos;
+#else
+  return false;
+#endif
+}
+
+/// Drawn by the operating system for each build. It is in no key, for what a worker loads from an object does
+/// not depend on it: a worker finds the entry by its address.
+std::string drawn_entry_name() {
+  std::random_device source;
+  std::string name = "kevo_";
+  for (int i = 0; i < 4; ++i) name += fmt::format("{:08x}", source());
+  return name;
+}
+
+/// The flags for a compiler that does not link.
+std::vector<std::string> without_linking(const std::vector<std::string>& flags) {
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    if (flags[i] == "-l")
+      ++i;
+    else if (!flags[i].starts_with("-l") && !flags[i].starts_with("-Wl,"))
+      kept.push_back(flags[i]);
+  }
+  return kept;
+}
+
+/// What a sandboxed process wrote: no links, no devices, no surprises in size. Nothing if there is no such
+/// file.
+detail::descriptor open_made(const std::string& folder, const char* name, std::uint64_t& size) {
+  const detail::descriptor at(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  detail::descriptor file(::openat(at.get(), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info = {};
+  if (!file || ::fstat(file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  size = static_cast<std::uint64_t>(info.st_size);
+  return file;
+}
+
+std::string text_of(int file, std::uint64_t size) {
+  std::string text(static_cast<std::size_t>(size), '\0');
+  std::size_t read = 0;
+  while (read < text.size()) {
+    const ssize_t length = ::pread(file, text.data() + read, text.size() - read, static_cast<off_t>(read));
+    if (length <= 0) break;
+    read += static_cast<std::size_t>(length);
+  }
+  text.resize(read);
+  return text;
+}
+
 void replace_all(std::string& text, const std::string& what, const std::string& by) {
   for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
     text.replace(at, what.size(), by);
   }
 }
 
-bool contains_any(const std::string& text, std::initializer_list<const char*> words) {
+bool contains_any(const std::string& text, std::initializer_list<std::string> words) {
   return std::any_of(words.begin(), words.end(),
-                     [&](const char* word) { return text.find(word) != std::string::npos; });
+                     [&](const std::string& word) { return text.find(word) != std::string::npos; });
 }
 
 bool lacked_memory(const exit_report& report) {
@@ -217,7 +293,13 @@ struct compiler::state {
   content_id key_of(const build_request& request, const std::string& path) {
     content_hasher hash;
     const auto id = id_of(request.source);
-    hash.text(protocol).number(id.high).number(id.low).text(request.entry_text);
+    hash.text(protocol)
+        .number(id.high)
+        .number(id.low)
+        .text(request.entry.declaration)
+        .text(request.entry.text);
+    hash.number(request.fast_math.allowed ? 1 : 0)
+        .text(request.fast_math.allowed ? "" : request.fast_math.why);
     hash.text(path).text(version(path));
     for (const std::vector<std::string>* list :
          {&request.flags, &request.link, &std::as_const(settings.hidden)}) {
@@ -233,16 +315,39 @@ struct compiler::state {
     return hash.finish();
   }
 
-  bool succeeded(const exit_report& report, const std::string& first, const std::string& output,
-                 const scratch_folder& scratch, build_result& result, bool& again) const;
+  struct folders;
+  bool succeeded(const exit_report& report, const std::string& first, const folders& at, build_result& result,
+                 bool& again) const;
+  bool step(const build_request& request, const launch_spec& spec, const folders& at,
+            const std::stop_token& stop, build_result& result, bool& again) const;
+  bool compile(const build_request& request, const std::string& path, const folders& at,
+               const char* thread_locals, const std::stop_token& stop, build_result& result,
+               bool& again) const;
+  bool link(const build_request& request, const std::string& path, const folders& at,
+            const std::stop_token& stop, build_result& result, bool& again) const;
   build_result attempt(const build_request& request, const std::string& path, const content_id& key,
                        const std::stop_token& stop, bool& again);
 };
 
+// Of one try. Each is seen by the compilers that need it alone: what compiles the candidate sees its sources,
+// and never the entry, whose name is a secret.
+struct compiler::state::folders {
+  explicit folders(bool for_sandbox)
+      : scratch(for_sandbox),
+        sources(scratch.folder("src")),
+        units(scratch.folder("units")),
+        entry(scratch.folder("entry")),
+        output(scratch.folder("out")) {}
+  scratch_folder scratch;
+  std::string sources;
+  std::string units;
+  std::string entry;
+  std::string output;
+};
+
 // Whether the compiler ended well; else `result` has the reason, and `again` says that a second try may end
 // otherwise. @param first the first error that the compiler states; empty if there is none
-bool compiler::state::succeeded(const exit_report& report, const std::string& first,
-                                const std::string& output, const scratch_folder& scratch,
+bool compiler::state::succeeded(const exit_report& report, const std::string& first, const folders& at,
                                 build_result& result, bool& again) const {
   switch (report.kind) {
     case exit_kind::timed_out:
@@ -271,71 +376,155 @@ bool compiler::state::succeeded(const exit_report& report, const std::string& fi
   }
   if (contains_any(report.err, {"No space left on device"})) {
     struct statvfs disk = {};
-    if (::statvfs(output.c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize < (std::uint64_t{16} << 20U))
+    if (::statvfs(at.output.c_str(), &disk) == 0 &&
+        disk.f_bavail * disk.f_frsize < (std::uint64_t{16} << 20U))
       throw error(error_code::environment, "the disk has no free space for builds",
-                  {scratch.path(), 0, 0, {}},
+                  {at.scratch.path(), 0, 0, {}},
                   "free some disk space, or set TMPDIR to a folder on another disk");
   }
   result.reasons.push_back(first.empty() ? "the compiler " + describe(report) : first);
   return false;
 }
 
-// One run of the compiler. `again` says that a second try may end otherwise.
+// Runs one compiler of a build. Whether it ended well, as `succeeded`.
+bool compiler::state::step(const build_request& request, const launch_spec& spec, const folders& at,
+                           const std::stop_token& stop, build_result& result, bool& again) const {
+  auto limited = spec;
+  const double before = result.report.wall_s;
+  limited.limits.wall_s = std::max(0.001, settings.limits.wall_s - before);
+  auto report = launch_and_wait(limited, stop);
+  report.wall_s += before;
+  result.report = report;
+  require_own_end(report, spec.argv.front(), stop);
+
+  std::string said = report.err;
+  for (const auto& folder : {at.sources, std::string("/src"), at.units, std::string("/units"), at.entry,
+                             std::string("/entry"), at.output, std::string("/out")})
+    replace_all(said, folder + "/", "");
+  for (const auto& file : request.source.files)  // clang names what it finds beside another file so
+    said = with_renamed_file(said, "./" + file.path, file.path);
+  const std::string first = at_own_place(first_error(said, ""), said, entry_name,
+                                         request.entry.declaration);  // may lie behind the cut
+  result.diagnostics = cut_diagnostics(result.diagnostics + said, settings.diagnostics_bytes);
+  return succeeded(report, first, at, result, again);
+}
+
+// Compiles the candidate's main file to an object. Where its text may ask for fast math without permission,
+// what is compiled is the preprocessed text that was looked at.
+bool compiler::state::compile(const build_request& request, const std::string& path, const folders& at,
+                              const char* thread_locals, const std::stop_token& stop, build_result& result,
+                              bool& again) const {
+  auto spec = spec_for(path);
+  spec.mounts.push_back({at.sources, "/src"});
+  spec.mounts.push_back({at.units, "/units", true});
+  spec.directory = "/src";
+  if (!names_standard(request.flags)) spec.argv.emplace_back(standard_flag);
+  const auto flags = without_linking(request.flags);
+  spec.argv.insert(spec.argv.end(), flags.begin(), flags.end());
+  spec.argv.insert(spec.argv.end(), no_clock.begin(), no_clock.end());
+  spec.argv.insert(spec.argv.end(), as_in_a_program.begin(), as_in_a_program.end());
+  if (!request.entry.empty()) spec.argv.emplace_back(hidden_names);
+  if (thread_locals != nullptr) spec.argv.emplace_back(thread_locals);
+  std::string main = request.source.files.front().path;
+  if (!request.fast_math.allowed && may_ask_for_fast_math(request.source)) {
+    auto preprocess = spec;
+    const std::string checked = std::string("/units/") + checked_name;
+    preprocess.argv.insert(preprocess.argv.end(), {"-E", "-o", checked, main});
+    if (!step(request, preprocess, at, stop, result, again)) return false;
+    std::uint64_t size = 0;
+    const auto text = open_made(at.units, checked_name, size);
+    const auto found = find_fast_math(request.source, text ? text_of(text.get(), size) : "");
+    if (found) {
+      result.reasons.push_back(fmt::format(
+          "{}:{}: error: fast math ('{}') is refused, as the build option 'fast_math: on' would be: {}",
+          found->file, found->line, found->what, request.fast_math.why));
+      result.diagnostics += result.reasons.back() + '\n';
+      return false;
+    }
+    result.diagnostics.clear();  // they come again
+    main = checked;
+  }
+  spec.argv.insert(spec.argv.end(), {"-c", "-o", std::string("/units/") + unit_name, main});
+  return step(request, spec, at, stop, result, again);
+}
+
+// Compiles the entry, and links it with the candidate's object.
+bool compiler::state::link(const build_request& request, const std::string& path, const folders& at,
+                           const std::stop_token& stop, build_result& result, bool& again) const {
+  auto spec = spec_for(path);
+  spec.mounts.push_back({at.units, "/units"});
+  spec.mounts.push_back({at.entry, "/entry"});
+  spec.mounts.push_back({at.output, "/out", true});
+  spec.directory = "/entry";
+  if (!names_standard(request.flags)) spec.argv.emplace_back(standard_flag);
+  spec.argv.insert(spec.argv.end(), request.flags.begin(), request.flags.end());
+  spec.argv.insert(spec.argv.end(), as_in_a_program.begin(), as_in_a_program.end());
+  // Without a build id, which depends on names that are not loaded.
+  spec.argv.insert(spec.argv.end(), {"-shared", "-Wl,-Bsymbolic-functions", "-Wl,--build-id=none", "-o",
+                                     std::string("/out/") + object_name, std::string("/units/") + unit_name});
+  if (!request.entry.empty()) {
+    const auto name = drawn_entry_name();
+    spec.argv.insert(spec.argv.end(), {entry_name, "-Dkevo_call=" + name, "-Wl,-e," + name});
+  }
+  const auto libraries = library_flags(request.flags);
+  spec.argv.insert(spec.argv.end(), libraries.begin(), libraries.end());
+  spec.argv.insert(spec.argv.end(), request.link.begin(), request.link.end());
+  if (step(request, spec, at, stop, result, again)) return true;
+  if (!request.entry.empty() && result.reasons.size() == 1 &&
+      contains_any(result.report.err, {"undefined reference to `" + request.entry.function + "'",
+                                       "ymbol `" + request.entry.function + "' isn't defined",
+                                       "undefined hidden symbol: " + request.entry.function})) {
+    const auto& declared = request.entry.declaration;
+    const auto line = declared.find("extern");
+    result.reasons = {"the program does not define what the task calls: " +
+                      declared.substr(line, declared.find("  //", line) - line)};
+    result.diagnostics = result.reasons.front() + '\n';
+  }
+  return false;
+}
+
+// All compilers of a build. `again` says that a second try may end otherwise.
 build_result compiler::state::attempt(const build_request& request, const std::string& path,
                                       const content_id& key, const std::stop_token& stop, bool& again) {
   build_result result;
   again = false;
-  const scratch_folder scratch(contained || settings.sandbox != sandbox_mode::off);
-  const std::string sources = scratch.folder("src");
-  const std::string output = scratch.folder("out");
-  for (const auto& file : request.source.files) write_source(sources, file.path, file.text);
-  if (!request.entry_text.empty()) write_source(sources, entry_name, request.entry_text);
-  let_everyone_read(sources);
-
-  auto spec = spec_for(path);
-  spec.mounts.push_back({sources, "/src"});
-  spec.mounts.push_back({output, "/out", true});
-  spec.directory = "/src";
-  if (!names_standard(request.flags)) spec.argv.emplace_back(standard_flag);
-  spec.argv.insert(spec.argv.end(), request.flags.begin(), request.flags.end());
-  spec.argv.insert(spec.argv.end(),
-                   {"-shared", "-fPIC", "-o", std::string("/out/") + object_name,
-                    request.entry_text.empty() ? request.source.files.front().path : entry_name});
-  const auto libraries = library_flags(request.flags);
-  spec.argv.insert(spec.argv.end(), libraries.begin(), libraries.end());
-  spec.argv.insert(spec.argv.end(), request.link.begin(), request.link.end());
-  result.report = launch_and_wait(spec, stop);
-  const auto& report = result.report;
-
-  result.diagnostics = report.err;
-  for (const auto& folder : {sources, std::string("/src")}) replace_all(result.diagnostics, folder + "/", "");
-  for (const auto& folder : {output, std::string("/out")}) replace_all(result.diagnostics, folder + "/", "");
-  for (const auto& file : request.source.files)  // clang names what it finds beside kevo's file so
-    result.diagnostics = with_renamed_file(result.diagnostics, "./" + file.path, file.path);
-  const std::string first = at_own_place(first_error(result.diagnostics, ""), result.diagnostics, entry_name,
-                                         request.entry_text);  // may lie behind the cut
-  result.diagnostics = cut_diagnostics(std::move(result.diagnostics), settings.diagnostics_bytes);
-
-  require_own_end(report, path, stop);
-  if (!succeeded(report, first, output, scratch, result, again)) return result;
-
-  // What lies there was written by a process that a candidate may have steered: no links, no devices, no
-  // surprises in size.
-  const detail::descriptor folder(::open(output.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  const detail::descriptor object(
-      ::openat(folder.get(), object_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  struct stat info = {};
-  if (!object || ::fstat(object.get(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    result.reasons.emplace_back("the compiler produced no object file");
-    return result;
+  const folders at(contained || settings.sandbox != sandbox_mode::off);
+  for (const auto& file : request.source.files) {
+    const bool main = &file == &request.source.files.front() && !request.entry.empty();
+    write_source(at.sources, file.path,
+                 main
+                     ? fmt::format("{}\n#line 1 \"{}\"\n{}", file.text, entry_name, request.entry.declaration)
+                     : file.text);
   }
-  if (static_cast<std::uint64_t>(info.st_size) > settings.object_bytes) {
-    result.reasons.push_back("the object file is larger than " + std::to_string(settings.object_bytes) +
-                             " bytes");
-    return result;
+  if (!request.entry.empty()) write_source(at.entry, entry_name, request.entry.text);
+  let_everyone_read(at.sources);
+  let_everyone_read(at.entry);
+
+  const char* thread_locals = knows_offsets(version(path)) ? thread_local_offsets : nullptr;
+  for (;;) {
+    if (!compile(request, path, at, thread_locals, stop, result, again) ||
+        !link(request, path, at, stop, result, again))
+      return result;
+    std::uint64_t size = 0;
+    const auto object = open_made(at.output, object_name, size);
+    if (!object) {
+      result.reasons.emplace_back("the compiler produced no object file");
+      return result;
+    }
+    if (size > settings.object_bytes) {
+      result.reasons.push_back("the object file is larger than " + std::to_string(settings.object_bytes) +
+                               " bytes");
+      return result;
+    }
+    if (thread_locals != nullptr &&
+        thread_local_bytes(text_of(object.get(), size)) > static_thread_local_bytes / 2) {
+      thread_locals = nullptr;
+      result.diagnostics.clear();
+      continue;
+    }
+    result.ok = true;
+    return cache.store(key, std::move(result), object.get(), settings.object_bytes);
   }
-  result.ok = true;
-  return cache.store(key, std::move(result), object.get(), settings.object_bytes);
 }
 
 compiler::compiler(compiler_settings settings, running_builds* pausable)

@@ -1,6 +1,7 @@
 #pragma once
 // Builds a candidate to a shared object: a sandboxed compiler that sees this one source and its own
-// toolchain.
+// toolchain. The source is a translation unit of its own, compiled so that it becomes the code that it is in
+// its user's program; the entry by which it is called is another. No build has a clock.
 
 #include <cstdint>
 #include <memory>
@@ -10,6 +11,8 @@
 
 #include <kevo/program.hpp>
 
+#include "fitness/build/build_choices.hpp"
+#include "fitness/build/program_entry.hpp"
 #include "fitness/build/running_builds.hpp"
 #include "fitness/process/process.hpp"
 
@@ -18,13 +21,14 @@ namespace kevo {
 /// What to build.
 struct build_request {
   kevo::program source;
-  /// Trusted text, compiled as kevo_entry.cpp; it #includes the candidate's main file by its path. Empty: the
-  /// candidate's main file itself is compiled.
-  std::string entry_text;
+  /// By what it is called. Empty: its functions are called by their names, which stay visible.
+  program_entry entry = {};
   std::string compiler = "g++";  ///< a name that is looked up in PATH, or an absolute path
   /// From the config, never from a candidate. Without a -std= among them, the language is GNU C++20.
   std::vector<std::string> flags = {"-O3", "-march=native"};
-  std::vector<std::string> link;  ///< arguments after the source, such as "-lm"
+  std::vector<std::string> link = {};  ///< arguments after the source, such as "-lm"
+  /// Whether pragmas and attributes of the source may ask for fast math.
+  fast_math_permission fast_math = {true, {}};
 };
 
 /// What became of it. A failed build is a value; `object_path` belongs to the cache and must not be changed.
@@ -36,8 +40,8 @@ struct build_result {
       diagnostics;  ///< the compiler's standard error, capped, paths as the candidate's author knows them
   std::vector<std::string> reasons;  ///< short, one per failure: "the compiler timed out after 60 s", ...
   std::string choices;               ///< of the program's build lines, where the caller heeds them
-  exit_report report;                ///< of the last try; not kept in the cache
-  double wall_s = 0;                 ///< what this call took, all tries together
+  exit_report report;  ///< of the last compiler, with the time of all of the last try; not kept in the cache
+  double wall_s = 0;   ///< what this call took, all tries together
 };
 
 /// Headers and libraries of this machine that hold finished kernels (Eigen, BLAS, LAPACK, FFTW, oneDNN, the

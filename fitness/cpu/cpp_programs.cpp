@@ -74,8 +74,7 @@ struct compilers {
     for (auto& library : link) {
       if (library.rfind('-', 0) != 0) library.insert(0, "-l");
     }
-    const auto entry =
-        role == trusted_role::reference ? reference_entry(*t, file) : candidate_entry(*t, file);
+    const auto entry = role == trusted_role::reference ? reference_entry(*t) : candidate_entry(*t);
     // What a task's own programs choose is the task's choice, fast math included.
     const auto chosen = build_choices_of(source, build_family::cpp, {true, {}});
     const auto built = trusted.build(
@@ -99,15 +98,16 @@ program_kind cpp_programs(const std::shared_ptr<const task>& t, const cpu_settin
   const auto own = std::make_shared<compilers>(t, settings, running);
   program_kind kind;
   kind.backend = "cpu";
-  kind.protocol = "cpu 11";
+  kind.protocol = "cpu 12";
   kind.refusal = [](const program& source) {
     return source.language == "cpp" ? std::string()
                                     : "the CPU backend supports programs in cpp, not in " + source.language;
   };
   kind.build = [own](const program& source, std::stop_token stop) {
+    const auto fast = fast_math_of(*own->t);
     build_choices chosen;
     try {
-      chosen = build_choices_of(source, build_family::cpp, fast_math_of(*own->t));
+      chosen = build_choices_of(source, build_family::cpp, fast);
     } catch (const error& failure) {
       if (failure.code() != error_code::input) throw;
       build_result refused;
@@ -115,10 +115,11 @@ program_kind cpp_programs(const std::shared_ptr<const task>& t, const cpu_settin
       return refused;
     }
     auto built = own->candidates.build({source,
-                                        candidate_entry(*own->t, source.files.front().path),
+                                        candidate_entry(*own->t),
                                         own->settings.compiler,
                                         with_choices(own->settings.flags, chosen),
-                                        {}},
+                                        {},
+                                        fast},
                                        std::move(stop));
     built.choices = chosen.text();
     return built;

@@ -56,21 +56,21 @@ std::string parameters(const std::vector<argument>& arguments) {
   return text;
 }
 
-std::string entry(const std::vector<argument>& arguments, const std::string& function,
-                  const std::string& main_file) {
+// The function is hidden: a program that does not define it cannot be linked.
+program_entry entry(const std::vector<argument>& arguments, const std::string& function) {
   std::string values;
   for (const auto& a : arguments) values += (values.empty() ? "" : ", ") + a.value;
-  return fmt::format(
-      "#include \"{1}\"\n"
-      "#include <cstdint>\n"
-      "extern \"C\" void {0}({2});  // what the task calls\n"
-      "extern \"C\" __attribute__((visibility(\"default\"))) void kevo_call(void* const* pointers, const "
-      "std::int64_t* "
-      "axes,\n    const std::uint64_t* scalars) {{\n"
-      "  static_cast<void>(pointers), static_cast<void>(axes), static_cast<void>(scalars);\n"
-      "  {0}({3});\n"
-      "}}\n",
-      function, main_file, parameters(arguments), values);
+  const auto declared = fmt::format("void {}({});", function, parameters(arguments));
+  constexpr const char* hidden = "extern \"C\" __attribute__((visibility(\"hidden\"))) ";
+  return {function, fmt::format("#include <cstdint>\nextern \"C\" {}  // what the task calls\n", declared),
+          fmt::format("#include <cstdint>\n"
+                      "{0}{1}\n"
+                      "{0}void kevo_call(void* const* pointers, const std::int64_t* axes,\n"
+                      "    const std::uint64_t* scalars) {{\n"
+                      "  static_cast<void>(pointers), static_cast<void>(axes), static_cast<void>(scalars);\n"
+                      "  {2}({3});\n"
+                      "}}\n",
+                      hidden, declared, function, values)};
 }
 
 std::vector<tensor> scaled_outputs(const task& t) {  // one output for each scale tensor, in the same order
@@ -101,11 +101,11 @@ std::vector<std::string> scale_tensors(const task& t) {
   return names;
 }
 
-std::string candidate_entry(const task& t, const std::string& main_file) {
-  return entry(arguments_of(t, false), "run", main_file);
+program_entry candidate_entry(const task& t) {
+  return entry(arguments_of(t, false), "run");
 }
-std::string reference_entry(const task& t, const std::string& main_file) {
-  return entry(arguments_of(t, true), "reference", main_file);
+program_entry reference_entry(const task& t) {
+  return entry(arguments_of(t, true), "reference");
 }
 
 std::string prototype(const task& t) {

@@ -10,17 +10,17 @@
 
 #include <kevo/task.hpp>
 
+#include "fitness/build/program_entry.hpp"
 #include "fitness/oracle/element_type.hpp"
 #include "fitness/worker/arena.hpp"
 
 namespace kevo {
 
-/// The text of kevo_entry.cpp: includes the candidate's main file, declares the one `run` that the task
-/// accepts (another one is a compile error that names both), and defines the entry that unpacks the
-/// arguments.
-std::string candidate_entry(const task& t, const std::string& main_file);
+/// What a candidate is called by: declares the one `run` that the task accepts (another one is a compile
+/// error that names both), and the entry that unpacks the arguments.
+program_entry candidate_entry(const task& t);
 /// The same for the reference: float64, int64, scale tensors after the outputs.
-std::string reference_entry(const task& t, const std::string& main_file);
+program_entry reference_entry(const task& t);
 
 /// "extern \"C\" void run(const float* A, float* C, int64_t M)": for messages.
 std::string prototype(const task& t);

@@ -80,11 +80,10 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
 inline constexpr std::size_t control_bytes = 8192;
 static_assert(sizeof(control_page) <= control_bytes);
 
-/// The one function that the worker calls in a candidate's object: the trusted entry, compiled with the
-/// candidate.
+/// The one function that the worker calls in a candidate's object: the trusted entry, where the header of the
+/// ELF file says.
 using entry_function = void (*)(void* const* pointers, const std::int64_t* axes,
                                 const std::uint64_t* scalars);
-inline constexpr const char* entry_name = "kevo_call";
 /// Fourth argument of a worker whose object is trusted and may write to standard error.
 inline constexpr const char* error_output_argument = "error-output";
 

