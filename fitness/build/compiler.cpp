@@ -24,6 +24,7 @@
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
+#include <kevo/random.hpp>
 
 #include "fitness/build/build_cache.hpp"
 #include "fitness/build/compiler_process.hpp"
@@ -45,6 +46,7 @@ constexpr const char* entry_name = "kevo_entry.cpp";
 constexpr const char* unit_name = "candidate.o";
 constexpr const char* checked_name = "candidate.ii";
 constexpr const char* object_name = "candidate.so";
+constexpr const char* placement_name = "placement.s";
 
 std::string compiler_path(const std::string& name) {
   auto path = find_program(name);
@@ -129,6 +131,20 @@ std::string drawn_entry_name() {
   std::string name = "kevo_";
   for (int i = 0; i < 4; ++i) name += fmt::format("{:08x}", source());
   return name;
+}
+
+/// An object that comes before all others and moves what follows, in each section, by a number of bytes of its
+/// own. A linker puts the code that runs seldom first, and all other code behind it.
+std::string placement_source(std::size_t number) {
+  rng random = rng(0x706c6163).split(number);
+  std::string text;
+  for (const char* section :
+       {".section .text.unlikely,\"ax\"", ".section .rodata,\"a\"", ".data", ".bss"}) {
+    constexpr std::uint64_t page = 4096;
+    constexpr std::uint64_t unit = 16;
+    text += fmt::format("{}\n.skip {}\n", section, unit * random.below(page / unit));
+  }
+  return text + ".section .note.GNU-stack,\"\"\n";
 }
 
 /// The flags for a compiler that does not link.
@@ -323,8 +339,13 @@ struct compiler::state {
   bool compile(const build_request& request, const std::string& path, const folders& at,
                const char* thread_locals, const std::stop_token& stop, build_result& result,
                bool& again) const;
-  bool link(const build_request& request, const std::string& path, const folders& at,
+  bool link(const build_request& request, const std::string& path, const folders& at, bool placed,
             const std::stop_token& stop, build_result& result, bool& again) const;
+  void write_sources(const build_request& request, const folders& at) const;
+  detail::descriptor made_object(const folders& at, build_result& result, std::uint64_t& size) const;
+  std::vector<std::string> place_all(const build_request& request, const std::string& path,
+                                     const std::vector<content_id>& keys, std::size_t first,
+                                     const std::stop_token& stop);
   build_result attempt(const build_request& request, const std::string& path, const content_id& key,
                        const std::stop_token& stop, bool& again);
 };
@@ -448,9 +469,10 @@ bool compiler::state::compile(const build_request& request, const std::string& p
   return step(request, spec, at, stop, result, again);
 }
 
-// Compiles the entry, and links it with the candidate's object.
+// Compiles the entry, and links it with the candidate's object. @param placed behind the placement's
 bool compiler::state::link(const build_request& request, const std::string& path, const folders& at,
-                           const std::stop_token& stop, build_result& result, bool& again) const {
+                           bool placed, const std::stop_token& stop, build_result& result,
+                           bool& again) const {
   auto spec = spec_for(path);
   spec.mounts.push_back({at.units, "/units"});
   spec.mounts.push_back({at.entry, "/entry"});
@@ -461,7 +483,9 @@ bool compiler::state::link(const build_request& request, const std::string& path
   spec.argv.insert(spec.argv.end(), as_in_a_program.begin(), as_in_a_program.end());
   // Without a build id, which depends on names that are not loaded.
   spec.argv.insert(spec.argv.end(), {"-shared", "-Wl,-Bsymbolic-functions", "-Wl,--build-id=none", "-o",
-                                     std::string("/out/") + object_name, std::string("/units/") + unit_name});
+                                     std::string("/out/") + object_name});
+  if (placed) spec.argv.emplace_back(placement_name);
+  spec.argv.push_back(std::string("/units/") + unit_name);
   if (!request.entry.empty()) {
     const auto name = drawn_entry_name();
     spec.argv.insert(spec.argv.end(), {entry_name, "-Dkevo_call=" + name, "-Wl,-e," + name});
@@ -483,12 +507,8 @@ bool compiler::state::link(const build_request& request, const std::string& path
   return false;
 }
 
-// All compilers of a build. `again` says that a second try may end otherwise.
-build_result compiler::state::attempt(const build_request& request, const std::string& path,
-                                      const content_id& key, const std::stop_token& stop, bool& again) {
-  build_result result;
-  again = false;
-  const folders at(contained || settings.sandbox != sandbox_mode::off);
+// What the compilers of a build see.
+void compiler::state::write_sources(const build_request& request, const folders& at) const {
   for (const auto& file : request.source.files) {
     const bool main = &file == &request.source.files.front() && !request.entry.empty();
     write_source(at.sources, file.path,
@@ -499,23 +519,78 @@ build_result compiler::state::attempt(const build_request& request, const std::s
   if (!request.entry.empty()) write_source(at.entry, entry_name, request.entry.text);
   let_everyone_read(at.sources);
   let_everyone_read(at.entry);
+}
+
+// What the linker wrote; nothing, and the reason in `result`, if it cannot be used.
+detail::descriptor compiler::state::made_object(const folders& at, build_result& result,
+                                                std::uint64_t& size) const {
+  auto object = open_made(at.output, object_name, size);
+  if (!object) {
+    result.reasons.emplace_back("the compiler produced no object file");
+  } else if (size > settings.object_bytes) {
+    result.reasons.push_back("the object file is larger than " + std::to_string(settings.object_bytes) +
+                             " bytes");
+    return {};
+  }
+  return object;
+}
+
+// Compiles once and links for each placement. @param keys of the objects
+std::vector<std::string> compiler::state::place_all(const build_request& request, const std::string& path,
+                                                    const std::vector<content_id>& keys, std::size_t first,
+                                                    const std::stop_token& stop) {
+  const folders at(contained || settings.sandbox != sandbox_mode::off);
+  write_sources(request, at);
+  build_result result;
+  bool again = false;
+  std::vector<std::string> paths;
+  const auto place_one = [&](std::size_t i) {
+    const auto source = fs::path(at.entry) / placement_name;
+    fs::remove(source);
+    write_source(at.entry, placement_name, placement_source(first + i));
+    let_everyone_read(at.entry);
+    if (!link(request, path, at, true, stop, result, again)) return false;
+    std::uint64_t size = 0;
+    const auto object = made_object(at, result, size);
+    if (!object) return false;
+    build_result made;
+    made.ok = true;
+    paths.push_back(cache.store(keys[i], std::move(made), object.get(), settings.object_bytes).object_path);
+    return true;
+  };
+  // Variables of threads are reached as in the object that was checked.
+  const char* thread_locals = knows_offsets(version(path)) ? thread_local_offsets : nullptr;
+  if (const auto known = cache.find(key_of(request, path)); thread_locals != nullptr && known && known->ok) {
+    std::ifstream file(known->object_path, std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(file), {});
+    // Half of what there is; `attempt` has built it again above that.
+    if (thread_local_bytes(bytes) > static_thread_local_bytes / 2) thread_locals = nullptr;
+  }
+  bool good = compile(request, path, at, thread_locals, stop, result, again);
+  for (std::size_t i = 0; good && i < keys.size(); ++i) good = place_one(i);
+  if (good) return paths;
+  throw error(error_code::environment,
+              "a program that was built cannot be linked again: " +
+                  (result.reasons.empty() ? result.diagnostics : result.reasons.front()),
+              {}, "free memory and disk space, then continue with `kevo resume`");
+}
+
+// All compilers of a build. `again` says that a second try may end otherwise.
+build_result compiler::state::attempt(const build_request& request, const std::string& path,
+                                      const content_id& key, const std::stop_token& stop, bool& again) {
+  build_result result;
+  again = false;
+  const folders at(contained || settings.sandbox != sandbox_mode::off);
+  write_sources(request, at);
 
   const char* thread_locals = knows_offsets(version(path)) ? thread_local_offsets : nullptr;
   for (;;) {
     if (!compile(request, path, at, thread_locals, stop, result, again) ||
-        !link(request, path, at, stop, result, again))
+        !link(request, path, at, false, stop, result, again))
       return result;
     std::uint64_t size = 0;
-    const auto object = open_made(at.output, object_name, size);
-    if (!object) {
-      result.reasons.emplace_back("the compiler produced no object file");
-      return result;
-    }
-    if (size > settings.object_bytes) {
-      result.reasons.push_back("the object file is larger than " + std::to_string(settings.object_bytes) +
-                               " bytes");
-      return result;
-    }
+    const auto object = made_object(at, result, size);
+    if (!object) return result;
     if (thread_locals != nullptr &&
         thread_local_bytes(text_of(object.get(), size)) > static_thread_local_bytes / 2) {
       thread_locals = nullptr;
@@ -578,6 +653,21 @@ build_result compiler::build(const build_request& request, std::stop_token stop)
   if (!result.ok && again) result = state_->attempt(request, path, key, stop, again);
   if (!result.ok) result = state_->cache.store(key, std::move(result), -1, 0);
   return finish(std::move(result));
+}
+
+std::vector<std::string> compiler::place(const build_request& request, std::size_t first, std::size_t count,
+                                         std::stop_token stop) {
+  const std::string path = compiler_path(request.compiler);
+  const auto program = state_->key_of(request, path);
+  std::vector<content_id> keys;
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < count; ++i) {
+    keys.push_back(
+        content_hasher().text("placement 1").number(program.high).number(program.low).number(first + i).finish());
+    if (const auto found = state_->cache.find(keys.back()); found && found->ok)
+      known.push_back(found->object_path);
+  }
+  return known.size() == count ? known : state_->place_all(request, path, keys, first, stop);
 }
 
 }  // namespace kevo

@@ -79,6 +79,15 @@ class compiler {
   /// @throws kevo::error: environment (no compiler, no disk, the sandbox fails), interrupted (`stop`)
   build_result build(const build_request& request, std::stop_token stop = {});
 
+  /// Links a program that `build` has built further times, with its code and its data at other places: by
+  /// multiples of 16 bytes from where the build put them, in another page and in another line of it. What a
+  /// source aligns stays aligned. @param first number of the first placement @param count of them. The same
+  /// number is the same place for all programs.
+  /// @return paths of the objects, which belong to the cache
+  /// @throws kevo::error: environment (the program does not build any more), interrupted (`stop`)
+  std::vector<std::string> place(const build_request& request, std::size_t first, std::size_t count,
+                                 std::stop_token stop = {});
+
   /// The first line of `name --version`, by which the cache knows it.
   /// @throws kevo::error (environment) if there is no such compiler
   std::string version_of(const std::string& name);

@@ -1,8 +1,11 @@
 #include "fitness/cascade/feedback.hpp"
 
 #include <array>
+#include <vector>
 
 #include <fmt/format.h>
+
+#include <kevo/evaluate/statistics.hpp>
 
 namespace kevo {
 
@@ -16,6 +19,14 @@ std::string time_text(double ns) {
   return fmt::format("{:.3g} {}", ns, units[unit]);
 }
 
+std::string placement_text(const workload_result& w) {
+  std::vector<double> times;
+  for (const auto& pair : w.samples) times.push_back(pair.candidate_ns);
+  if (times.size() < 3) return {};
+  return fmt::format(", {} to {} at {} places of its code", time_text(quantile(times, 0.1)),
+                     time_text(quantile(times, 0.9)), w.placements);
+}
+
 std::string feedback_of_valid(const evaluation& e) {
   if (e.stage == evaluation_stage::built) return "it compiles; neither checked nor timed";
   if (!(e.speedup > 0)) return "valid; not timed";
@@ -26,6 +37,7 @@ std::string feedback_of_valid(const evaluation& e) {
     text += fmt::format("\n{}: {}, {:.3g} times", w.uuid, time_text(w.time_ns), w.speedup);
     if (w.sol_fraction > 0) text += fmt::format(", {:.0f} % of speed of light", 100 * w.sol_fraction);
     if (w.sustained_ns > 0) text += ", " + time_text(w.sustained_ns) + " sustained";
+    if (w.placements > 1) text += placement_text(w);
   }
   if (e.device_speedup > 0 && e.host_speedup > 0)
     text += fmt::format(

@@ -115,6 +115,35 @@ paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, run
 // Of a candidate that is about as fast as the first baseline, both kinds of comparison take about as long.
 // The ratio of the two baselines was timed a while ago, and it is not the same all the time: one uses the
 // caches as the other does not. Programs that are alike are to be compared with each other.
+std::size_t test_bench::place_for_pair(runner& candidate, const program& source, std::size_t pair,
+                                       std::size_t processes, const std::stop_token& stop) {
+  if (!kind_->place) return 0;
+  // Most confirmations end at their first look.
+  constexpr std::size_t at_first = 8;
+  const auto pairs = std::max<std::size_t>(static_cast<std::size_t>(settings_.timing.confirming_pairs), 1);
+  const std::size_t wanted = pair < at_first ? at_first : std::max(at_first, pairs);
+  const auto place = [&](runner& program, const kevo::program& text, const baseline* trusted) {
+    auto objects = program.placements();
+    if (objects.size() >= wanted) return;
+    const auto further = kind_->place(text, trusted, objects.size(), wanted - objects.size(), stop);
+    objects.insert(objects.end(), further.begin(), further.end());
+    program.place_at(std::move(objects));
+  };
+  const auto& first = *std::find_if(task_->baselines.begin(), task_->baselines.end(),
+                                    [&](const baseline& one) { return one.name == baseline_.name; });
+  place(candidate, source, nullptr);
+  place(*baseline_.program, first.source, &first);
+  candidate.place_next(pair * processes);
+  baseline_.program->place_next(7 * pair + 3);  // another order: 7 divides none of the usual numbers of pairs
+  return candidate.placements().size();
+}
+
+void test_bench::end_placements(runner& candidate) {
+  for (auto* program : {&candidate, baseline_.program.get()}) {
+    if (!program->placements().empty()) program->place_at({});
+  }
+}
+
 trusted_program* test_bench::comparator_for(std::size_t workload, double candidate_ns) {
   constexpr double long_ns = 5e6;  // of which a block of ten milliseconds has few
   constexpr double much_faster = 4;

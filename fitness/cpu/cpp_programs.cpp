@@ -64,12 +64,10 @@ struct compilers {
         candidates(compiler_for(settings, false), running),
         trusted(compiler_for(settings, true), running) {}
 
-  std::string build_trusted(trusted_role role, const baseline* given, const std::stop_token& stop,
-                            const std::string& who) {
+  build_request trusted_request(trusted_role role, const baseline* given) const {
     const program source = role == trusted_role::reference ? t->reference->source
                            : role == trusted_role::pacer   ? pacer_for(*t)
                                                            : given->source;
-    const auto& file = source.files.front().path;
     auto link = given != nullptr ? given->link : std::vector<std::string>();
     for (auto& library : link) {
       if (library.rfind('-', 0) != 0) library.insert(0, "-l");
@@ -77,8 +75,20 @@ struct compilers {
     const auto entry = role == trusted_role::reference ? reference_entry(*t) : candidate_entry(*t);
     // What a task's own programs choose is the task's choice, fast math included.
     const auto chosen = build_choices_of(source, build_family::cpp, {true, {}});
-    const auto built = trusted.build(
-        {source, entry, settings.compiler, with_choices(settings.flags, chosen), std::move(link)}, stop);
+    return {source, entry, settings.compiler, with_choices(settings.flags, chosen), std::move(link)};
+  }
+
+  build_request candidate_request(const program& source, const build_choices& chosen) const {
+    return {source, candidate_entry(*t), settings.compiler, with_choices(settings.flags, chosen), {},
+            fast_math_of(*t)};
+  }
+
+  std::string build_trusted(trusted_role role, const baseline* given, const std::stop_token& stop,
+                            const std::string& who) {
+    const auto request = trusted_request(role, given);
+    const auto& source = request.source;
+    const auto& file = source.files.front().path;
+    const auto built = trusted.build(request, stop);
     if (built.ok) return built.object_path;
     error_place place;
     place.file = t->file;
@@ -114,18 +124,20 @@ program_kind cpp_programs(const std::shared_ptr<const task>& t, const cpu_settin
       refused.reasons.emplace_back(failure.what());
       return refused;
     }
-    auto built = own->candidates.build({source,
-                                        candidate_entry(*own->t),
-                                        own->settings.compiler,
-                                        with_choices(own->settings.flags, chosen),
-                                        {},
-                                        fast},
-                                       std::move(stop));
+    auto built = own->candidates.build(own->candidate_request(source, chosen), std::move(stop));
     built.choices = chosen.text();
     return built;
   };
   kind.build_trusted = [own](trusted_role role, const baseline* given, const std::stop_token& stop,
                              const std::string& who) { return own->build_trusted(role, given, stop, who); };
+  kind.place = [own](const program& source, const baseline* trusted, std::size_t first, std::size_t count,
+                     std::stop_token stop) {
+    if (trusted != nullptr)
+      return own->trusted.place(own->trusted_request(trusted_role::baseline, trusted), first, count,
+                                std::move(stop));
+    const auto chosen = build_choices_of(source, build_family::cpp, fast_math_of(*own->t));
+    return own->candidates.place(own->candidate_request(source, chosen), first, count, std::move(stop));
+  };
   kind.worker_for = [own](worker_settings worker, const std::string& object,
                           std::optional<trusted_role> role) {
     // The pacing program is treated as a candidate is.

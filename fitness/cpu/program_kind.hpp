@@ -3,11 +3,13 @@
 // process serves. C++ is compiled to an object (cpp_programs.hpp); Python is executed in the worker
 // (fitness/torch).
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include <kevo/evaluation.hpp>
 #include <kevo/program.hpp>
@@ -40,6 +42,11 @@ struct program_kind {
   /// where it does not build. Called for several programs at the same time.
   std::function<std::string(trusted_role, const baseline*, std::stop_token, const std::string& who)>
       build_trusted;
+  /// Gives objects of a built program whose code and data lie elsewhere: `compiler::place`. Null: there are
+  /// none. @param trusted the baseline that the program is; null: it is a candidate
+  std::function<std::vector<std::string>(const program&, const baseline* trusted, std::size_t first,
+                                         std::size_t count, std::stop_token)>
+      place;
   /// Completes the settings of a worker that is to run an object. @param role nothing for a candidate
   std::function<worker_settings(worker_settings, const std::string& object, std::optional<trusted_role>)>
       worker_for;

@@ -96,6 +96,7 @@ runner::runner(std::shared_ptr<const task> t, worker_settings worker, std::strin
     : task_(std::move(t)),
       worker_(std::move(worker)),
       object_(std::move(object)),
+      object_in_use_(object_),
       random_(random),
       verify_(verify) {}
 
@@ -172,7 +173,7 @@ void runner::launch() {
   launched_ = std::chrono::steady_clock::now();
   const bool by_parent = !worker.start;
   if (by_parent && (!parent_ || !parent_->usable()))
-    parent_ = std::make_shared<worker_parent>(worker, object_);
+    parent_ = std::make_shared<worker_parent>(worker, object_in_use_);
   // A process that somebody else forks may leave others behind, so that its memory is not used again.
   session_ = std::make_unique<worker_session>(
       worker, parent_, by_parent && pool_ ? lent_arena(pool_, bytes) : lent_arena(bytes));
@@ -381,7 +382,18 @@ void runner::renew() {
   parent_.reset();
 }
 
+void runner::place_at(std::vector<std::string> objects) {
+  placed_ = std::move(objects);
+  placement_ = 0;
+  object_in_use_ = object_;
+  renew();
+}
+
 void runner::restart_for_pair() {
+  if (!placed_.empty()) {
+    object_in_use_ = placed_[placement_++ % placed_.size()];
+    return renew();
+  }
   if (worker_.start || addresses_can_be_fixed(worker_.sandbox)) return restart();
   renew();  // each parent has addresses of its own, and so does each pair then
 }

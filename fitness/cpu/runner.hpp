@@ -107,6 +107,12 @@ class runner {
   void restart();
   /// Ends the process and its parent: the next one is set up from nothing.
   void renew();
+  /// From now on each `restart_for_pair` takes the next of these objects, which are the program at other
+  /// places, in turn; of none, the program's own. Ends the process.
+  void place_at(std::vector<std::string> objects);
+  const std::vector<std::string>& placements() const { return placed_; }
+  /// The next `restart_for_pair` takes this one, and those after it the following ones; modulo their number.
+  void place_next(std::size_t placement) { placement_ = placement; }
   /// Ends the process before a pair of readings. Its parent ends, too, where the kernel draws the addresses
   /// of each parent: they change times by some nanoseconds, which must not be the same in all pairs.
   void restart_for_pair();
@@ -140,6 +146,9 @@ class runner {
   std::shared_ptr<const task> task_;
   worker_settings worker_;
   std::string object_;
+  std::string object_in_use_;        // of the present process: it, or one of the following
+  std::vector<std::string> placed_;  // see place_at
+  std::size_t placement_ = 0;        // of the next process, among these
   rng random_;
   bool verify_;
   std::size_t workload_ = 0;

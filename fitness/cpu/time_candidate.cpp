@@ -21,7 +21,9 @@ struct cpu_sampler {
   paired_timer timer;
   test_bench* bench;
   evaluation_state* state;
-  double waited_s = 0;  // for a quiet memory
+  runner* candidate;
+  bool fresh = false;
+  double waited_s = 0;  // for a quiet memory, and for linking
 
   std::size_t workload() const { return timer.workload(); }
   int pairs_so_far() const { return static_cast<int>(timer.pairs().size()); }
@@ -29,6 +31,13 @@ struct cpu_sampler {
   void select() { timer.select(); }
   std::optional<call_failure> sample() {
     const auto start = std::chrono::steady_clock::now();
+    if (fresh) {
+      const auto pair = static_cast<std::size_t>(pairs_so_far());
+      const auto processes = static_cast<std::size_t>(timer.plan().candidate_processes);
+      const auto places =
+          bench->place_for_pair(*candidate, *state->request.program, pair, processes, state->request.stop);
+      state->result.workloads[workload()].placements = std::min(places, (pair + 1) * processes);
+    }
     bench->await_quiet_memory();
     waited_s += seconds_since(start);
     const double drawing_s = timer.drawing_s();
@@ -123,7 +132,7 @@ std::vector<cpu_workload> workloads_of(test_bench& bench, evaluation_state& p, r
   const auto& workloads = bench.subject().workloads;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
     if (workloads[i].hidden) continue;
-    all.push_back({{.timer = timer_for(bench, p, candidate, i, fresh), .bench = &bench, .state = &p}});
+    all.push_back({{.timer = timer_for(bench, p, candidate, i, fresh), .bench = &bench, .state = &p, .candidate = &candidate, .fresh = fresh}});
     all.back().sampler.timer.check_first(p.unchecked[i]);
   }
   return all;
@@ -208,6 +217,11 @@ bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, b
     }
   }
   if (fresh) {
+    const struct placed {
+      test_bench& bench;
+      runner& candidate;
+      ~placed() { bench.end_placements(candidate); }
+    } until_timed{bench, candidate};
     const auto& slowest = slowest_plan(all);
     if (!time_by(confirming_looks(budget, 1e-9 * slowest.pair_ns, slowest.candidate_processes), bench, p,
                  all))

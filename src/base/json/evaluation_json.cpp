@@ -1,5 +1,6 @@
 #include "src/base/json/evaluation_json.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -115,6 +116,10 @@ void write_workload(const workload_result& w, const evaluation_json_options& opt
   put("speedup", w.speedup);
   put("sol_fraction", w.sol_fraction);
   if (w.sustained_ns > 0) put("sustained_ns", w.sustained_ns);
+  if (w.placements > 0) {
+    text.key("placements");
+    text.value(static_cast<std::int64_t>(w.placements));
+  }
   if (any_time_of(w)) {
     write_time("device", w.device, put);
     write_time("host", w.host, put);
@@ -232,6 +237,9 @@ workload_result read_workload(const json::object& o) {
   read(o, "speedup", w.speedup);
   read(o, "sol_fraction", w.sol_fraction);
   read(o, "sustained_ns", w.sustained_ns);
+  double placements = 0;
+  read(o, "placements", placements);
+  w.placements = static_cast<std::size_t>(std::max(placements, 0.0));
   read_time(o, "device", w.device);
   read_time(o, "host", w.host);
   read(o, "weight", w.weight);

@@ -2,7 +2,9 @@
 // timeout: 240
 #include "fitness/build/compiler.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <elf.h>
@@ -10,6 +12,7 @@
 #include <fstream>
 #include <link.h>
 #include <sched.h>
+#include <set>
 #include <thread>
 #include <unistd.h>
 
@@ -508,4 +511,59 @@ TEST_CASE("paused builds stand still and go on afterwards") {
   CHECK(result.ok);
   CHECK(running.count() == 0);
   CHECK(result.report.wall_s < result.wall_s - 0.25);  // paused time is not the compiler's
+}
+
+namespace {
+
+std::uintptr_t place_of(const std::string& object, const char* name) {
+  void* const loaded = ::dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
+  REQUIRE_MESSAGE(loaded != nullptr, ::dlerror());
+  void* const found = ::dlsym(loaded, name);
+  REQUIRE(found != nullptr);
+  const auto place = reinterpret_cast<std::uintptr_t>(found) % 4096;
+  ::dlclose(loaded);
+  return place;
+}
+
+}  // namespace
+
+TEST_CASE("a program is linked again at other places of a page, in code and data, and does the same there") {
+  const scratch_folder folder(false);
+  auto settings = quick();
+  settings.cache_folder = folder.path() + "/cache";
+  compiler builds(settings);
+  const auto request = request_for(
+      "int counter = 5;\nint cleared[3];\n"
+      "extern \"C\" int run(int x) { return x + counter + cleared[1]; }\n"
+      "extern \"C\" __attribute__((aligned(1024))) int aligned(int x) { return x; }\n");
+  REQUIRE(builds.build(request).ok);
+  const auto objects = builds.place(request, 0, 6);
+  REQUIRE(objects.size() == 6);
+  std::set<std::uintptr_t> code;
+  std::set<std::uintptr_t> data;
+  std::set<std::uintptr_t> zeros;
+  for (const auto& object : objects) {
+    code.insert(place_of(object, "run"));
+    data.insert(place_of(object, "counter"));
+    zeros.insert(place_of(object, "cleared"));
+    // What a source aligns stays aligned.
+    CHECK(place_of(object, "aligned") % 1024 == 0);
+    void* const loaded = ::dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL);
+    REQUIRE(loaded != nullptr);
+    CHECK(reinterpret_cast<int (*)(int)>(::dlsym(loaded, "run"))(3) == 8);
+    ::dlclose(loaded);
+  }
+  CHECK(data.size() >= 5);
+  CHECK(zeros.size() >= 5);
+  // Of the same numbers they are the same objects, and further ones lie elsewhere.
+  CHECK(builds.place(request, 0, 6) == objects);
+  const auto further = builds.place(request, 6, 2);
+  CHECK(further.size() == 2);
+  CHECK(std::find(objects.begin(), objects.end(), further[0]) == objects.end());
+
+  const auto plain = request_for("extern \"C\" int run(int x) { return x + 1; }\n");
+  REQUIRE(builds.build(plain).ok);
+  code.clear();
+  for (const auto& object : builds.place(plain, 0, 8)) code.insert(place_of(object, "run"));
+  CHECK(code.size() >= 7);
 }
