@@ -179,6 +179,7 @@ add_executable(kevo-device fitness/cuda/device/main/main.cpp ${kevo_device_units
 add_executable(kevo-replay-cuda fitness/cuda/tools/main/main.cpp fitness/cuda/tools/replay.cpp)
 # One compilation by NVRTC, which it loads at run time, in a sandbox.
 add_executable(kevo-compile-cuda fitness/cuda/compile/main/main.cpp fitness/cuda/compile/message.cpp)
+set_target_properties(kevo-compile-cuda PROPERTIES ENABLE_EXPORTS ON)  # the clock that NVRTC sees
 foreach(program kevo-worker-cuda kevo-worker-hosted kevo-worker-torch kevo-device kevo-replay-cuda)
   target_link_libraries(${program} PRIVATE kevo_cuda_common)
 endforeach()

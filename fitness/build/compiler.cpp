@@ -110,19 +110,10 @@ constexpr std::array<const char*, 4> no_clock = {"-Wno-builtin-macro-redefined",
 /// might replace a function or a variable: with these words, none might.
 constexpr std::array<const char*, 2> as_in_a_program = {"-fPIC", "-fno-semantic-interposition"};
 constexpr const char* hidden_names = "-fvisibility=hidden";
-/// g++ for x86-64 calls a function wherever code in a library uses a variable that each thread has for
-/// itself. By this word it reads an offset. Where the variables do not fit into the places that a worker has
-/// for them (worker_environment), some C libraries would change registers, so that larger ones are left as
-/// they were.
-constexpr const char* thread_local_offsets = "-mtls-dialect=gnu2";
-
-bool knows_offsets([[maybe_unused]] const std::string& version) {
-#if defined(__x86_64__)
-  return version.find("g++") != std::string::npos && version.find("clang") == std::string::npos;
-#else
-  return false;
-#endif
-}
+/// Compilers call a function wherever code of a library uses a variable that each thread has for itself. By
+/// this word they use its place, as in a program. A worker has room for some such variables
+/// (static_thread_local_bytes); programs with more of them are compiled as a library.
+constexpr const char* fixed_thread_locals = "-ftls-model=initial-exec";
 
 /// Drawn by the operating system for each build. It is in no key, for what a worker loads from an object does
 /// not depend on it: a worker finds the entry by its address.
@@ -583,7 +574,7 @@ build_result compiler::state::attempt(const build_request& request, const std::s
   const folders at(contained || settings.sandbox != sandbox_mode::off);
   write_sources(request, at);
 
-  const char* thread_locals = knows_offsets(version(path)) ? thread_local_offsets : nullptr;
+  const char* thread_locals = fixed_thread_locals;
   for (;;) {
     if (!compile(request, path, at, thread_locals, stop, result, again) ||
         !link(request, path, at, false, stop, result, again))

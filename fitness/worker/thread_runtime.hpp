@@ -8,8 +8,8 @@
 
 namespace kevo {
 
-/// [bytes] Variables that each thread has for itself have places like those of a program that is no library
-/// up to this size, together for all libraries that a worker loads.
+/// [bytes] Room that a worker's threads have for variables of which each thread has its own, so that they lie
+/// in fixed places as in a program: of all libraries together.
 inline constexpr std::size_t static_thread_local_bytes = std::size_t{64} << 10U;
 
 /// The whole environment of a worker that may run `threads` threads, the same for every process of every

@@ -30,8 +30,8 @@ namespace kevo::cuda {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* nvrtc_protocol = "kevo nvrtc 2";
-constexpr const char* nvcc_protocol = "kevo nvcc 1";
+constexpr const char* nvrtc_protocol = "kevo nvrtc 3";
+constexpr const char* nvcc_protocol = "kevo nvcc 2";
 
 /// Libraries of finished kernels that may lie among CUDA's headers: including one would be somebody else's
 /// work.
@@ -212,7 +212,7 @@ struct cuda_compiler::state {
       spec.argv.push_back(inside);
       for (const auto& name : kernel_libraries()) spec.hidden.emplace_back(folder).append("/").append(name);
     }
-    spec.environment = {"PATH=/nonexistent", "LC_ALL=C"};
+    spec.environment = {"PATH=/nonexistent", "LC_ALL=C", "TZ=UTC0"};
     return spec;
   }
 

@@ -27,13 +27,15 @@ namespace {
 constexpr const char* entry_file = "kevo_entry.cu";
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20U;
 
+/// Of one time, always the same: no build has a clock.
 void write(const fs::path& path, const std::string& text) {
   std::error_code code;
   fs::create_directories(path.parent_path(), code);
   std::ofstream file(path, std::ios::binary);
   file << text;
   file.close();
-  if (!file)
+  constexpr std::array<timespec, 2> epoch = {};
+  if (!file || ::utimensat(AT_FDCWD, path.c_str(), epoch.data(), AT_SYMLINK_NOFOLLOW) != 0)
     throw error(error_code::environment, "cannot write a candidate's source", {path.string(), 0, 0, {}});
 }
 
@@ -86,7 +88,8 @@ launch_spec nvcc_spec(const std::string& nvcc, std::vector<std::string> argument
   spec.argv.insert(spec.argv.end(), arguments.begin(), arguments.end());
   spec.argv.emplace_back(entry_file);
   const auto prefix = fs::path(nvcc).parent_path().parent_path();
-  spec.environment = {"PATH=" + (prefix / "bin").string() + ":/usr/bin:/bin", "LC_ALL=C", "TMPDIR=/tmp"};
+  spec.environment = {"PATH=" + (prefix / "bin").string() + ":/usr/bin:/bin", "LC_ALL=C", "TMPDIR=/tmp",
+                      "SOURCE_DATE_EPOCH=0", "TZ=UTC0"};
   spec.mounts = toolkit_mounts(nvcc);
   spec.mounts.push_back({sources.string(), "/src"});
   spec.mounts.push_back({output.string(), "/out", true});

@@ -30,7 +30,7 @@ namespace kevo::cuda {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* protocol = "kevo hosted 1";
+constexpr const char* protocol = "kevo hosted 2";
 constexpr std::size_t remembered = 64;
 
 // What a candidate may load. The driver's library is opened by the CUDA runtime within the object.

@@ -151,6 +151,19 @@ TEST_CASE("a program is its own main file, and cannot take its entry's place") {
   }
 }
 
+TEST_CASE("variables that each thread has for itself may be large") {
+  compiler builds(quick());
+  for (const char* size : {"16", "1 << 20"}) {
+    const auto result = builds.build(request_for("namespace { thread_local int n[" + std::string(size) +
+                                                 "]; }\nextern \"C\" int run(int i) { return ++n[i]; }\n"));
+    REQUIRE_MESSAGE(result.ok, result.diagnostics);
+    void* object = ::dlopen(result.object_path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    REQUIRE_MESSAGE(object != nullptr, ::dlerror());
+    CHECK(reinterpret_cast<int (*)(int)>(::dlsym(object, "run"))(7) == 1);
+    ::dlclose(object);
+  }
+}
+
 TEST_CASE("a program that does not define its function is told what is called") {
   compiler builds(quick());
   auto request = request_for("extern \"C\" void walk(float* x) { x[0] = 1; }\n");

@@ -32,15 +32,16 @@ TEST_CASE("pragmas and attributes that ask for fast math are found however they 
   CHECK(asked("  #  pragma GCC optimize (\"-ffast-math\")\n") == "-ffast-math");
   CHECK(asked("#pragma GCC optimize(\"fast\" \"-\" \"math\")\n") == "fast-math");
   CHECK(asked("[[gnu::optimize(\"O3,fast-\"\n\"math\")]] void f();") == "fast-math");
-  CHECK(asked("[[gnu::optimize(\"fast\"\n# 20 \"kernel.cpp\"\n# 21 \"kernel.cpp\"\n\n\"-math\")]] void f();") ==
-        "fast-math");
+  CHECK(
+      asked("[[gnu::optimize(\"fast\"\n# 20 \"kernel.cpp\"\n# 21 \"kernel.cpp\"\n\n\"-math\")]] void f();") ==
+      "fast-math");
   for (const char* hidden : {"\"\\x66ast-math\"", "R\"(fast-math)\"", "u8\"fast-math\"", "LR\"x(a)x\""})
     CHECK_FALSE(asked("[[gnu::optimize(" + std::string(hidden) + ")]] void f();").empty());
   // Behind what could be taken for the beginning of something else.
   const std::string pragma = "\n#pragma GCC optimize(\"Ofast\")\n";
   for (const char* before :
-       {"int i = 1'000'000;", "char c = '\"';", "char c = u8'\\'';", "auto s = \"\\\\\";", "auto s = R\"a(\n\")a\";",
-        "double d = 1e+5'0;", "auto s = \"/*\";", "int R = 1; auto x = R'\\0';"})
+       {"int i = 1'000'000;", "char c = '\"';", "char c = u8'\\'';", "auto s = \"\\\\\";",
+        "auto s = R\"a(\n\")a\";", "double d = 1e+5'0;", "auto s = \"/*\";", "int R = 1; auto x = R'\\0';"})
     CHECK_MESSAGE(asked(before + pragma) == "Ofast", before);
 }
 
@@ -57,7 +58,8 @@ TEST_CASE("what changes no result needs no permission") {
         "#pragma GCC optimize(\"no-fast-math\")\n", "#pragma clang fp contract(fast)\n",
         "#pragma clang fp reassociate(off)\n", "#pragma float_control(precise, on)\n",
         "#pragma STDC FP_CONTRACT ON\n", "#pragma omp simd reduction(+ : sum)\n",
-        "auto s = \"__attribute__((optimize(\\\"Ofast\\\")))\";\n", "auto s = R\"(\n#pragma GCC optimize(\"Ofast\")\n)\";\n",
+        "auto s = \"__attribute__((optimize(\\\"Ofast\\\")))\";\n",
+        "auto s = R\"(\n#pragma GCC optimize(\"Ofast\")\n)\";\n",
         "void optimize(int); int main() { optimize(3); const char* o = \"Ofast\"; }\n"})
     CHECK_MESSAGE(asked(text).empty(), text);
 }
@@ -65,7 +67,8 @@ TEST_CASE("what changes no result needs no permission") {
 TEST_CASE("a place is told as the source's author knows it") {
   const auto found = kevo::find_fast_math(
       source_of(""),
-      "# 0 \"kernel.cpp\"\n# 1 \"kernel.cpp\"\n# 1 \"/usr/include/x.h\" 1 3 4\nint x;\n\nauto r = R\"(\n\n)\";\n"
+      "# 0 \"kernel.cpp\"\n# 1 \"kernel.cpp\"\n# 1 \"/usr/include/x.h\" 1 3 4\nint x;\n\nauto r = "
+      "R\"(\n\n)\";\n"
       "# 2 \"kernel.cpp\" 2\n\nauto r = R\"(\n)\"; [[gnu::optimize(\"Ofast\")]] void f();\n");
   REQUIRE(found);
   CHECK(found->file == "kernel.cpp");
@@ -74,21 +77,23 @@ TEST_CASE("a place is told as the source's author knows it") {
 
 TEST_CASE("headers of the system are not asked, and a source cannot say that it is one") {
   const std::string text =
-      "# 1 \"kernel.cpp\"\n# 1 \"/usr/include/x.h\" 1 3 4\n#pragma GCC optimize(\"Ofast\")\n# 2 \"kernel.cpp\" 2\n";
+      "# 1 \"kernel.cpp\"\n# 1 \"/usr/include/x.h\" 1 3 4\n#pragma GCC optimize(\"Ofast\")\n# 2 "
+      "\"kernel.cpp\" 2\n";
   CHECK_FALSE(kevo::find_fast_math(source_of("#include <x.h>\nint x[] = {3};\n"), text));
-  for (const char* forged : {"# 1 \"/usr/include/x.h\" 1\n", "  #\t1 \"/usr/x.h\" 1\n", "%: 1 \"/usr/x.h\" 1\n",
-                             "/**/#/**/1 \"/usr/x.h\" 1\n", "#\\\n1 \"/usr/x.h\" 1\n"})
+  for (const char* forged :
+       {"# 1 \"/usr/include/x.h\" 1\n", "  #\t1 \"/usr/x.h\" 1\n", "%: 1 \"/usr/x.h\" 1\n",
+        "/**/#/**/1 \"/usr/x.h\" 1\n", "#\\\n1 \"/usr/x.h\" 1\n"})
     CHECK_MESSAGE(kevo::find_fast_math(source_of(forged), text), forged);
   // A directive without flags changes the name alone, and names outside of the system's folders are no help.
   for (const char* entered : {"# 1 \"/usr/include/x.h\"\n", "# 1 \"x.h\" 1\n", "# 1 \"/src/x.h\" 1 3\n",
                               "# 1 \"/usr/include/../../src/x.h\" 1\n"})
-    CHECK(kevo::find_fast_math(source_of(""), "# 1 \"kernel.cpp\"\n" + std::string(entered) +
-                                                  "#pragma GCC optimize(\"Ofast\")\n"));
+    CHECK(kevo::find_fast_math(
+        source_of(""), "# 1 \"kernel.cpp\"\n" + std::string(entered) + "#pragma GCC optimize(\"Ofast\")\n"));
 }
 
 TEST_CASE("programs without the words, and without means to make them, are not preprocessed for it") {
-  CHECK_FALSE(kevo::may_ask_for_fast_math(
-      source_of("#include <cstdint>\n#define ADD(a, b) \\\n  ((a) + (b))\n#pragma omp simd\nint x = 'a';\n")));
+  CHECK_FALSE(kevo::may_ask_for_fast_math(source_of(
+      "#include <cstdint>\n#define ADD(a, b) \\\n  ((a) + (b))\n#pragma omp simd\nint x = 'a';\n")));
   for (const char* text :
        {"#pragma GCC optimize(\"O3\")\n", "#define J(a, b) a##b\n", "#define J(a, b) a %:%: b\n",
         "[[gnu::opti\\\nmize(\"O3\")]] void f();", "[[gnu::opti\\  \nmize(\"O3\")]] void f();",

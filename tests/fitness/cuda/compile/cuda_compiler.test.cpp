@@ -291,6 +291,29 @@ TEST_CASE("nvcc does the same, where there is one") {
   CHECK(wrong.reasons.at(0).find("error: identifier \"b\" is undefined") != std::string::npos);
 }
 
+TEST_CASE("no build has a clock") {
+  for (const char* name : {"nvrtc", "nvcc"}) {
+    if (name == std::string("nvcc") ? kevo::find_program("nvcc").empty() : nvrtc_place() == "none") continue;
+    cuda_compiler_settings settings;
+    settings.compiler = name;
+    if (settings.compiler == "nvrtc") settings.cuda = nvrtc_place();
+    settings.sandbox = kevo::sandbox_mode::best;
+    cuda_build_request request;
+    // The time of a file is known to nvcc alone.
+    request.source = kevo::single_file_program(
+        "cuda", "k.cu",
+        "__host__ __device__ constexpr bool equal(const char* a, const char* b) {\n  while (*a != 0 && *a == "
+        "*b) ++a, ++b;\n"
+        "  return *a == *b;\n}\nstatic_assert(equal(__TIME__, \"00:00:00\"), \"time\");\n"
+        "static_assert(equal(__DATE__, \"Jan  1 1970\"), \"date\");\n#ifdef __TIMESTAMP__\n"
+        "static_assert(equal(__TIMESTAMP__, \"Thu Jan  1 00:00:00 1970\"), \"file\");\n#endif\n"
+        "__global__ void f(int* a) { a[0] = 1; }\n");
+    request.kernels = {"f"};
+    const auto result = cuda_compiler(settings).build(request);
+    CHECK_MESSAGE(result.ok, name, ": ", result.diagnostics);
+  }
+}
+
 TEST_CASE("a script that starts nvcc is taken for the nvcc it starts") {
   if (kevo::find_program("nvcc").empty()) {
     kevo_test::skip("there is no nvcc on this machine");
