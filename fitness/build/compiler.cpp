@@ -13,6 +13,7 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <set>
 #include <sstream>
@@ -47,6 +48,7 @@ constexpr const char* unit_name = "candidate.o";
 constexpr const char* checked_name = "candidate.ii";
 constexpr const char* object_name = "candidate.so";
 constexpr const char* placement_name = "placement.s";
+constexpr const char* entry_unit_name = "entry.o";
 
 std::string compiler_path(const std::string& name) {
   auto path = find_program(name);
@@ -124,13 +126,12 @@ std::string drawn_entry_name() {
   return name;
 }
 
-/// An object that comes before all others and moves what follows, in each section, by a number of bytes of its
-/// own. A linker puts the code that runs seldom first, and all other code behind it.
+/// An object that comes before all others and moves what follows, in each section, by a number of bytes of
+/// its own. A linker puts the code that runs seldom first, and all other code behind it.
 std::string placement_source(std::size_t number) {
   rng random = rng(0x706c6163).split(number);
   std::string text;
-  for (const char* section :
-       {".section .text.unlikely,\"ax\"", ".section .rodata,\"a\"", ".data", ".bss"}) {
+  for (const char* section : {".section .text.unlikely,\"ax\"", ".section .rodata,\"a\"", ".data", ".bss"}) {
     constexpr std::uint64_t page = 4096;
     constexpr std::uint64_t unit = 16;
     text += fmt::format("{}\n.skip {}\n", section, unit * random.below(page / unit));
@@ -330,8 +331,11 @@ struct compiler::state {
   bool compile(const build_request& request, const std::string& path, const folders& at,
                const char* thread_locals, const std::stop_token& stop, build_result& result,
                bool& again) const;
-  bool link(const build_request& request, const std::string& path, const folders& at, bool placed,
-            const std::stop_token& stop, build_result& result, bool& again) const;
+  std::string compile_entry(const build_request& request, const std::string& path, const folders& at,
+                            const std::stop_token& stop, build_result& result) const;
+  bool link(const build_request& request, const std::string& path, const folders& at,
+            const std::optional<std::string>& entry, const std::stop_token& stop, build_result& result,
+            bool& again) const;
   void write_sources(const build_request& request, const folders& at) const;
   detail::descriptor made_object(const folders& at, build_result& result, std::uint64_t& size) const;
   std::vector<std::string> place_all(const build_request& request, const std::string& path,
@@ -460,10 +464,30 @@ bool compiler::state::compile(const build_request& request, const std::string& p
   return step(request, spec, at, stop, result, again);
 }
 
-// Compiles the entry, and links it with the candidate's object. @param placed behind the placement's
+// Compiles the entry alone, for several links. Gives its name.
+std::string compiler::state::compile_entry(const build_request& request, const std::string& path,
+                                           const folders& at, const std::stop_token& stop,
+                                           build_result& result) const {
+  const auto name = drawn_entry_name();
+  auto spec = spec_for(path);
+  spec.mounts.push_back({at.entry, "/entry"});
+  spec.mounts.push_back({at.units, "/units", true});
+  spec.directory = "/entry";
+  if (!names_standard(request.flags)) spec.argv.emplace_back(standard_flag);
+  const auto flags = without_linking(request.flags);
+  spec.argv.insert(spec.argv.end(), flags.begin(), flags.end());
+  spec.argv.insert(spec.argv.end(), as_in_a_program.begin(), as_in_a_program.end());
+  spec.argv.insert(spec.argv.end(),
+                   {"-Dkevo_call=" + name, "-c", "-o", std::string("/units/") + entry_unit_name, entry_name});
+  bool again = false;
+  return step(request, spec, at, stop, result, again) ? name : std::string();
+}
+
+// Compiles the entry, and links it with the candidate's object. @param entry the name of an entry that has
+// been compiled, to be linked behind a placement
 bool compiler::state::link(const build_request& request, const std::string& path, const folders& at,
-                           bool placed, const std::stop_token& stop, build_result& result,
-                           bool& again) const {
+                           const std::optional<std::string>& entry, const std::stop_token& stop,
+                           build_result& result, bool& again) const {
   auto spec = spec_for(path);
   spec.mounts.push_back({at.units, "/units"});
   spec.mounts.push_back({at.entry, "/entry"});
@@ -475,9 +499,11 @@ bool compiler::state::link(const build_request& request, const std::string& path
   // Without a build id, which depends on names that are not loaded.
   spec.argv.insert(spec.argv.end(), {"-shared", "-Wl,-Bsymbolic-functions", "-Wl,--build-id=none", "-o",
                                      std::string("/out/") + object_name});
-  if (placed) spec.argv.emplace_back(placement_name);
+  if (entry) spec.argv.emplace_back(placement_name);
   spec.argv.push_back(std::string("/units/") + unit_name);
-  if (!request.entry.empty()) {
+  if (entry && !entry->empty()) {
+    spec.argv.insert(spec.argv.end(), {std::string("/units/") + entry_unit_name, "-Wl,-e," + *entry});
+  } else if (!request.entry.empty()) {
     const auto name = drawn_entry_name();
     spec.argv.insert(spec.argv.end(), {entry_name, "-Dkevo_call=" + name, "-Wl,-e," + name});
   }
@@ -534,13 +560,14 @@ std::vector<std::string> compiler::state::place_all(const build_request& request
   write_sources(request, at);
   build_result result;
   bool again = false;
+  std::string entry;
   std::vector<std::string> paths;
   const auto place_one = [&](std::size_t i) {
     const auto source = fs::path(at.entry) / placement_name;
     fs::remove(source);
     write_source(at.entry, placement_name, placement_source(first + i));
     let_everyone_read(at.entry);
-    if (!link(request, path, at, true, stop, result, again)) return false;
+    if (!link(request, path, at, entry, stop, result, again)) return false;
     std::uint64_t size = 0;
     const auto object = made_object(at, result, size);
     if (!object) return false;
@@ -550,14 +577,18 @@ std::vector<std::string> compiler::state::place_all(const build_request& request
     return true;
   };
   // Variables of threads are reached as in the object that was checked.
-  const char* thread_locals = knows_offsets(version(path)) ? thread_local_offsets : nullptr;
-  if (const auto known = cache.find(key_of(request, path)); thread_locals != nullptr && known && known->ok) {
+  const char* thread_locals = fixed_thread_locals;
+  if (const auto known = cache.find(key_of(request, path)); known && known->ok) {
     std::ifstream file(known->object_path, std::ios::binary);
     const std::string bytes(std::istreambuf_iterator<char>(file), {});
     // Half of what there is; `attempt` has built it again above that.
     if (thread_local_bytes(bytes) > static_thread_local_bytes / 2) thread_locals = nullptr;
   }
   bool good = compile(request, path, at, thread_locals, stop, result, again);
+  if (good && !request.entry.empty()) {
+    entry = compile_entry(request, path, at, stop, result);
+    good = !entry.empty();
+  }
   for (std::size_t i = 0; good && i < keys.size(); ++i) good = place_one(i);
   if (good) return paths;
   throw error(error_code::environment,
@@ -577,7 +608,7 @@ build_result compiler::state::attempt(const build_request& request, const std::s
   const char* thread_locals = fixed_thread_locals;
   for (;;) {
     if (!compile(request, path, at, thread_locals, stop, result, again) ||
-        !link(request, path, at, false, stop, result, again))
+        !link(request, path, at, std::nullopt, stop, result, again))
       return result;
     std::uint64_t size = 0;
     const auto object = made_object(at, result, size);
@@ -653,8 +684,12 @@ std::vector<std::string> compiler::place(const build_request& request, std::size
   std::vector<content_id> keys;
   std::vector<std::string> known;
   for (std::size_t i = 0; i < count; ++i) {
-    keys.push_back(
-        content_hasher().text("placement 1").number(program.high).number(program.low).number(first + i).finish());
+    keys.push_back(content_hasher()
+                       .text("placement 1")
+                       .number(program.high)
+                       .number(program.low)
+                       .number(first + i)
+                       .finish());
     if (const auto found = state_->cache.find(keys.back()); found && found->ok)
       known.push_back(found->object_path);
   }

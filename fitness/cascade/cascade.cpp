@@ -50,19 +50,30 @@ void tell_failure(evaluation& e, std::size_t index, const workload& w, const cal
 
 namespace {
 
-// The geometric means of the pairs of each process.
-std::vector<timing_pair> by_process(const std::vector<timing_pair>& pairs, std::size_t per_process) {
-  std::vector<timing_pair> means;
-  for (std::size_t i = 0; i < pairs.size(); i += per_process) {
-    const auto end = std::min(pairs.size(), i + per_process);
-    double candidate = 0;
-    double baseline = 0;
-    for (auto k = i; k < end; ++k) {
-      candidate += std::log(pairs[k].candidate_ns) / static_cast<double>(end - i);
-      baseline += std::log(pairs[k].baseline_ns) / static_cast<double>(end - i);
-    }
-    means.push_back({std::exp(candidate), std::exp(baseline)});
+// The geometric mean of those pairs.
+timing_pair mean_of(const std::vector<timing_pair>& pairs, std::size_t first, std::size_t end,
+                    std::size_t step) {
+  double candidate = 0;
+  double baseline = 0;
+  double count = 0;
+  for (auto i = first; i < end; i += step, ++count) {
+    candidate += std::log(pairs[i].candidate_ns);
+    baseline += std::log(pairs[i].baseline_ns);
   }
+  return {std::exp(candidate / count), std::exp(baseline / count)};
+}
+
+// The means of pairs that are of the same processes, or have their code at the same places.
+std::vector<timing_pair> independent_pairs(const timed_pairs& one) {
+  const auto& pairs = *one.pairs;
+  std::vector<timing_pair> means;
+  if (one.placements > 0) {
+    for (std::size_t i = 0; i < std::min(one.placements, pairs.size()); ++i)
+      means.push_back(mean_of(pairs, i, pairs.size(), one.placements));
+    return means;
+  }
+  for (std::size_t i = 0; i < pairs.size(); i += one.per_process)
+    means.push_back(mean_of(pairs, i, std::min(pairs.size(), i + one.per_process), 1));
   return means;
 }
 
@@ -91,7 +102,7 @@ bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& 
   std::vector<weighted_estimate> parts;
   for (const auto& one : timed) {
     auto& w = e.workloads[one.workload];
-    const auto independent = by_process(*one.pairs, one.per_process);
+    const auto independent = independent_pairs(one);
     std::vector<double> ratios;
     std::vector<double> times;
     std::vector<double> baseline_times;

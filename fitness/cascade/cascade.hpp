@@ -43,6 +43,9 @@ struct timed_pairs {
   const std::vector<timing_pair>* pairs = nullptr;
   double speed_of_light_ns = 0;  ///< 0 if unknown
   std::size_t per_process = 1;   ///< so many pairs in a row are of the same processes, and count as one
+  /// Pairs whose numbers differ by a multiple of this have their code at the same places, and count as one;
+  /// 0: none do.
+  std::size_t placements = 0;
   /// Standard deviation of what one process adds to a time and another does not, where all pairs are of the
   /// same processes. [ns]
   double process_spread_ns = 0;

@@ -118,10 +118,10 @@ paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, run
 std::size_t test_bench::place_for_pair(runner& candidate, const program& source, std::size_t pair,
                                        std::size_t processes, const std::stop_token& stop) {
   if (!kind_->place) return 0;
-  // Most confirmations end at their first look.
+  // Most confirmations end soon. A link takes about as long as a pair.
   constexpr std::size_t at_first = 8;
-  const auto pairs = std::max<std::size_t>(static_cast<std::size_t>(settings_.timing.confirming_pairs), 1);
-  const std::size_t wanted = pair < at_first ? at_first : std::max(at_first, pairs);
+  constexpr std::size_t at_most = 16;
+  const std::size_t wanted = pair < at_first ? at_first : at_most;
   const auto place = [&](runner& program, const kevo::program& text, const baseline* trusted) {
     auto objects = program.placements();
     if (objects.size() >= wanted) return;
@@ -134,7 +134,7 @@ std::size_t test_bench::place_for_pair(runner& candidate, const program& source,
   place(candidate, source, nullptr);
   place(*baseline_.program, first.source, &first);
   candidate.place_next(pair * processes);
-  baseline_.program->place_next(7 * pair + 3);  // another order: 7 divides none of the usual numbers of pairs
+  baseline_.program->place_next(7 * pair + 3);  // another order: 7 and 16 have no common divisor
   return candidate.placements().size();
 }
 

@@ -89,8 +89,8 @@ class test_bench {
   /// Before a pair of a confirmation: candidate and baseline have their code at places of its own in it.
   /// @param pair number of the pair @param processes of the candidate in it
   /// @return how many places there are; 0 where programs of this kind have none
-  std::size_t place_for_pair(runner& candidate, const program& source, std::size_t pair, std::size_t processes,
-                             const std::stop_token& stop);
+  std::size_t place_for_pair(runner& candidate, const program& source, std::size_t pair,
+                             std::size_t processes, const std::stop_token& stop);
   /// Both have their code where their builds put it from now on.
   void end_placements(runner& candidate);
   /// Whether a candidate was built to the same bytes as the first baseline.

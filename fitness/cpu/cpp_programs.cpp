@@ -79,8 +79,8 @@ struct compilers {
   }
 
   build_request candidate_request(const program& source, const build_choices& chosen) const {
-    return {source, candidate_entry(*t), settings.compiler, with_choices(settings.flags, chosen), {},
-            fast_math_of(*t)};
+    return {source, candidate_entry(*t), settings.compiler, with_choices(settings.flags, chosen),
+            {},     fast_math_of(*t)};
   }
 
   std::string build_trusted(trusted_role role, const baseline* given, const std::stop_token& stop,

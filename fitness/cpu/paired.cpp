@@ -393,8 +393,10 @@ std::optional<call_failure> paired_timer::block_of_processes() {
       each.push_back(std::move(candidate));
     }
     // The candidate's next process has its code elsewhere, where it is timed at several places.
-    if (slow) program.restart();
-    else program.restart_for_pair();
+    if (slow)
+      program.restart();
+    else
+      program.restart_for_pair();
   }
   std::vector<double> uneven;
   uneven.reserve(each.size());

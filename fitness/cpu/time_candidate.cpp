@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <span>
 
 #include <fmt/format.h>
@@ -36,7 +37,7 @@ struct cpu_sampler {
       const auto processes = static_cast<std::size_t>(timer.plan().candidate_processes);
       const auto places =
           bench->place_for_pair(*candidate, *state->request.program, pair, processes, state->request.stop);
-      state->result.workloads[workload()].placements = std::min(places, (pair + 1) * processes);
+      state->result.workloads[workload()].placements = places;
     }
     bench->await_quiet_memory();
     waited_s += seconds_since(start);
@@ -61,11 +62,19 @@ bool look(const test_bench& bench, evaluation_state& p, const std::vector<cpu_wo
     one.workload = timer.workload();
     one.pairs = &timer.pairs();
     one.independent = true;  // each is of its own processes, memory and places
+    if (const auto places = p.result.workloads[timer.workload()].placements; places > 0) {
+      // Of several processes in a pair each has the next place.
+      const auto processes = static_cast<std::size_t>(timer.plan().candidate_processes);
+      one.placements = places / std::gcd(places, processes);
+    }
     one.speed_of_light_ns = bench.speed_of_light_ns(timer.workload());
     if (const auto found = p.comparators.find(timer.workload()); found != p.comparators.end())
       one.comparator = found->second;
   }
-  return estimate_all(p.result, bench.subject(), timed, alpha, bench.settings().timing.target_interval);
+  const auto& settings = bench.settings().timing;
+  const bool confirms = p.request.wanted == evaluation_stage::confirmed;
+  return estimate_all(p.result, bench.subject(), timed, alpha,
+                      confirms ? settings.confirming_interval : settings.target_interval);
 }
 
 paired_timer timer_for(test_bench& bench, evaluation_state& p, runner& candidate, std::size_t index,
@@ -132,7 +141,11 @@ std::vector<cpu_workload> workloads_of(test_bench& bench, evaluation_state& p, r
   const auto& workloads = bench.subject().workloads;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
     if (workloads[i].hidden) continue;
-    all.push_back({{.timer = timer_for(bench, p, candidate, i, fresh), .bench = &bench, .state = &p, .candidate = &candidate, .fresh = fresh}});
+    all.push_back({{.timer = timer_for(bench, p, candidate, i, fresh),
+                    .bench = &bench,
+                    .state = &p,
+                    .candidate = &candidate,
+                    .fresh = fresh}});
     all.back().sampler.timer.check_first(p.unchecked[i]);
   }
   return all;

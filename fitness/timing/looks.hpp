@@ -3,11 +3,11 @@
 // of the settings and of what a pair takes.
 //
 // A timing ends for one of three reasons. The interval of the speedup is narrow: that depends on how much the
-// pairs vary and not on where they lie, so that the interval may be looked at often without dividing the error
-// probability among the looks (fixed-width intervals: Chow and Robbins 1965). The candidate is not among the
-// best: that depends on where the pairs lie, so that these looks share an error probability, by the square
-// root of the pairs so far (alpha spending: Lan and DeMets 1983). Or all pairs have been taken that are
-// allowed, or that there is time for: how long pairs take says nothing of which program is faster.
+// pairs vary and not on where they lie, so that the interval may be looked at often without dividing the
+// error probability among the looks (fixed-width intervals: Chow and Robbins 1965). The candidate is not
+// among the best: that depends on where the pairs lie, so that these looks share an error probability, by the
+// square root of the pairs so far (alpha spending: Lan and DeMets 1983). Or all pairs have been taken that
+// are allowed, or that there is time for: how long pairs take says nothing of which program is faster.
 
 #include <algorithm>
 #include <cmath>
@@ -104,7 +104,11 @@ inline timing_looks confirming_looks(const timing_settings& settings, double pai
   const bool slow = processes > 1 && least * pair_s > seconds && settings.confirming_pairs >= 4 * few;
   const int last = std::max(settings.confirming_pairs, 1);
   const int first = std::min(slow ? few : least, last);
-  return {.first = first, .last = last, .first_least = first, .first_s = seconds, .least = least,
+  return {.first = first,
+          .last = last,
+          .first_least = first,
+          .first_s = seconds,
+          .least = least,
           .seconds = seconds};
 }
 

@@ -83,8 +83,9 @@ struct workload_result {
   double sol_fraction = 0;  ///< speed-of-light time over measured time; 0 if unknown
   double sustained_ns = 0;  ///< [ns] time per call when the candidate is called repeatedly, without the
                             ///< baseline in between; 0 unless confirmed
-  /// Places of the candidate's code at which it was timed; 0: one, where its build put it. Where each pair has
-  /// a place of its own, how far the candidate's times in `samples` lie apart says how much it depends on them.
+  /// Places of the candidate's code at which it was timed; 0: one, where its build put it. Where each pair
+  /// has a place of its own, how far the candidate's times in `samples` lie apart says how much it depends on
+  /// them.
   std::size_t placements = 0;
   std::vector<timing_pair> samples;  ///< all pairs of readings, in time order
   double weight = 1;                 ///< weight in the geometric mean of the speedups

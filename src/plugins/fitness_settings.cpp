@@ -38,11 +38,13 @@ void timing_from(settings& from, timing_settings& made) {
                                 .unit = "s",
                                 .doc = "time for which a confirmation also runs each workload of the "
                                        "candidate alone, to measure the sustained speed; 0 disables this"});
-  made.target_interval =
-      timing.real("target_interval", {.def = made.target_interval,
-                                      .above = 0.0,
-                                      .doc = "full timing ends early when the interval of the speedup is "
-                                             "narrower than this fraction of the speedup"});
+  const double target = timing.real(
+      "target_interval",
+      {.def = made.target_interval,
+       .above = 0.0,
+       .doc = "full timing ends early when the interval of the speedup is narrower than this fraction of the "
+              "speedup; a value other than the default is also that of confirmations"});
+  if (target != made.target_interval) made.target_interval = made.confirming_interval = target;
   made.pairs = static_cast<int>(
       timing.integer("pairs", {.def = made.pairs,
                                .min = 4,

@@ -151,7 +151,8 @@ std::vector<timed_pairs> host_pairs(const gpu_bench& bench, const std::vector<cu
 bool look(const gpu_bench& bench, evaluation_state& p, const std::vector<cuda_workload>& timed, double alpha,
           bool fresh) {
   const auto& t = bench.subject();
-  const double target = bench.settings().timing.target_interval;
+  const auto& settings = bench.settings().timing;
+  const double target = fresh ? settings.confirming_interval : settings.target_interval;
   const bool host_counts = bench.settings().host_time;
   std::vector<std::vector<timing_pair>> credible;
   std::vector<std::vector<timing_pair>> kept;

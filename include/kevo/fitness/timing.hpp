@@ -3,9 +3,9 @@
 
 namespace kevo {
 
-/// How long timing may take, for each workload. Candidate and baseline are timed in pairs. A look computes the
-/// interval of the speedup from all pairs so far; docs/statistics.md says when looks are taken and what their
-/// intervals are. The defaults are those of C++ programs on a CPU.
+/// How long timing may take, for each workload. Candidate and baseline are timed in pairs. A look computes
+/// the interval of the speedup from all pairs so far; docs/statistics.md says when looks are taken and what
+/// their intervals are. The defaults are those of C++ programs on a CPU.
 struct timing_settings {
   int short_pairs = 5;        ///< number of pairs of the first look
   int pairs = 40;             ///< number of pairs of the last look
@@ -16,8 +16,9 @@ struct timing_settings {
   /// at least 8 pairs, or 5 if its interval is narrow then and there is no time for more than 8.
   double full_s = 2;
   double sustained_s = 0.5;  ///< [s] a confirmation then times the candidate alone for this long; 0: not
-  double target_interval =
-      0.014;  ///< timing ends early if the interval is narrower than this fraction of the speedup
+  /// A first measurement ends early if the interval is narrower than this fraction of the speedup.
+  double target_interval = 0.014;
+  double confirming_interval = 0.02;  ///< the same of a confirmation, whose pairs have places of their own
   double alpha = 0.01;  ///< probability that an interval misses the true speedup, for all looks together
 };
 

@@ -45,7 +45,8 @@ struct torch_settings {
                                  .confirming_pairs = 16,
                                  .short_s = 1.5,
                                  .full_s = 8,
-                                 .target_interval = 0.04};
+                                 .target_interval = 0.04,
+                                 .confirming_interval = 0.04};
   /// Folder of cached results, used by kevo only. Empty: results are not cached.
   std::string cache_dir;
   std::string helper;  ///< path of kevo-worker-torch.so; empty: it is searched for

@@ -134,3 +134,31 @@ TEST_CASE("an indirect comparison multiplies the speedups and covers the truth a
   }
   CHECK(missed <= 50);  // of 1000, at 5 %
 }
+
+TEST_CASE("pairs whose code lies at the same places count as one value") {
+  rng random(8);
+  task t;
+  t.workloads.push_back({.uuid = "one"});
+  // Far apart from place to place, and close to each other at the same ones.
+  const auto misses_of = [&](std::size_t placements) {
+    int missed = 0;
+    for (int i = 0; i < 1000; ++i) {
+      std::vector<double> places;
+      for (int k = 0; k < 16; ++k) places.push_back(0.05 * random.normal());
+      std::vector<timing_pair> pairs;
+      for (std::size_t k = 0; k < 40; ++k)
+        pairs.push_back({1e5 * std::exp(places[k % 16] + 0.002 * random.normal()), 1e5});
+      evaluation e;
+      e.workloads = blank_results(t);
+      estimate_all(
+          e, t,
+          {{.workload = 0, .pairs = &pairs, .placements = placements, .comparator = {}, .independent = true}},
+          0.05, 0.02);
+      missed += e.speedup_interval.low > 1 || e.speedup_interval.high < 1 ? 1 : 0;
+      CHECK(e.workloads.front().samples.size() == 40);
+    }
+    return missed;
+  };
+  CHECK(misses_of(16) <= 80);
+  CHECK(misses_of(0) > 150);  // as if all were independent
+}

@@ -45,8 +45,13 @@ timing_end end_of(workloads& all, const timing_looks& looks, const auto& estimat
 
 const auto wide = [](double) { return false; };
 const auto promising = [] { return true; };
-const timing_looks patient{
-    .first = 4, .last = 40, .first_least = 4, .first_s = 1e9, .least = 6, .seconds = 1e9, .by_standing = true};
+const timing_looks patient{.first = 4,
+                           .last = 40,
+                           .first_least = 4,
+                           .first_s = 1e9,
+                           .least = 6,
+                           .seconds = 1e9,
+                           .by_standing = true};
 
 }  // namespace
 
@@ -62,7 +67,8 @@ TEST_CASE("every workload has the pairs of the last look, unless something ends 
 
 TEST_CASE("a narrow interval ends a timing at the first look, which is a full timing then") {
   workloads all = {{{}}};
-  const auto end = end_of(all, patient, [](double) { return true; }, promising);
+  const auto end = end_of(
+      all, patient, [](double) { return true; }, promising);
   CHECK(end.at_first);
   CHECK(end.stage() == evaluation_stage::timed_full);
   CHECK(all[0].sampler.pairs == 4);
