@@ -114,6 +114,14 @@ std::string seconds(double value) {
 
 }  // namespace
 
+std::vector<std::string> unit_options(const std::vector<std::string>& flags) {
+  std::vector<std::string> result;
+  if (!names_standard(flags)) result.emplace_back(standard_flag);
+  result.insert(result.end(), flags.begin(), flags.end());
+  result.emplace_back("-fPIC");
+  return result;
+}
+
 std::vector<std::string> numeric_libraries() {
   constexpr std::array<std::string_view, 45> names = {
       "eigen3",        "boost",    "openblas",     "libopenblas", "blas",     "libblas",     "cblas",
@@ -296,10 +304,10 @@ build_result compiler::state::attempt(const build_request& request, const std::s
   spec.mounts.push_back({sources, "/src"});
   spec.mounts.push_back({output, "/out", true});
   spec.directory = "/src";
-  if (!names_standard(request.flags)) spec.argv.emplace_back(standard_flag);
-  spec.argv.insert(spec.argv.end(), request.flags.begin(), request.flags.end());
+  const auto options = unit_options(request.flags);
+  spec.argv.insert(spec.argv.end(), options.begin(), options.end());
   spec.argv.insert(spec.argv.end(),
-                   {"-shared", "-fPIC", "-o", std::string("/out/") + object_name,
+                   {"-shared", "-o", std::string("/out/") + object_name,
                     request.entry_text.empty() ? request.source.files.front().path : entry_name});
   const auto libraries = library_flags(request.flags);
   spec.argv.insert(spec.argv.end(), libraries.begin(), libraries.end());
