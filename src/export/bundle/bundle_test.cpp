@@ -134,7 +134,7 @@ std::string test_file(const bundled& b, const test_parts& parts,
   const auto speed =
       parts.speed.empty()
           ? std::string()
-          : fmt::format("  if (count > 1 && std::strcmp(words[1], \"--speed\") == 0) return {};\n",
+          : fmt::format("    if (count > 1 && std::strcmp(words[1], \"--speed\") == 0) return {};\n",
                         parts.speed);
   return fmt::format(
       R"(// Compares the program with the reference of the task on random input data; with --speed, times it in several
@@ -150,9 +150,9 @@ using namespace kevo_bundle;
 {}}}  // namespace
 
 int main(int count, char** words) {{
-{}  const bool timed = count > 1 && std::strcmp(words[1], "{}") == 0;
+  const bool timed = count > 1 && std::strcmp(words[1], "{}") == 0;
   try {{
-{}    bool right = true;
+{}{}    bool right = true;
 {}    std::puts(right ? "passed" : "FAILED");
     return right ? 0 : 1;
   }} catch (const std::exception& e) {{
@@ -161,7 +161,7 @@ int main(int count, char** words) {{
   }}
 }}
 )",
-      parts.includes, parts.declarations, functions, speed, parts.child, parts.before, calls);
+      parts.includes, parts.declarations, functions, parts.child, speed, parts.before, calls);
 }
 
 }  // namespace
@@ -332,10 +332,12 @@ void add_cuda_test(const bundled& b, folder_text& files) {
   };
   files[fmt::format("test/{}_test.cpp", b.name)] = test_file(
       b,
-      {fmt::format("#include \"device_times.hpp\"\n#include \"{0}.hpp\"\n#include \"{0}_reference.hpp\"\n",
+      {fmt::format("#include \"device_memory.hpp\"\n#include \"device_times.hpp\"\n#include "
+                   "\"{0}.hpp\"\n#include \"{0}_reference.hpp\"\n",
                    b.name),
        "", "    const device_context device;\n", "--times",
-       fmt::format("kevo_bundle::time_in_processes(words[0], 5, {})", cpp_literal(b.result->device))},
+       fmt::format("kevo_bundle::time_in_processes(words[0], 5, kevo_bundle::device_context().name(), {})",
+                   cpp_literal(b.result->device))},
       body);
 }
 

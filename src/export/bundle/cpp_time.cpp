@@ -116,11 +116,14 @@ program calling_program(const bundled& b, const folder_text& files, std::string 
   for (const auto& a : b.what->axes) names += a.value ? "" : a.name + ", ";
   names.resize(names.size() - 2);
   const auto header = b.name + ".hpp";
-  return {"cpp",
-          {{"caller.cpp", fmt::format("#include \"{0}\"\n#include <cstdint>\nusing std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t;\n{2} {{ {1}::run({3}); }}\n",
-                                      header, b.name, prototype(*b.what), names)},
-           {header, files.at("include/" + header)},
-           {"bundle.a", std::move(library)}}};
+  return {
+      "cpp",
+      {{"caller.cpp", fmt::format("#include \"{0}\"\n#include <cstdint>\nusing std::int8_t, std::int16_t, "
+                                  "std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, "
+                                  "std::uint64_t;\n{2} {{ {1}::run({3}); }}\n",
+                                  header, b.name, prototype(*b.what), names)},
+       {header, files.at("include/" + header)},
+       {"bundle.a", std::move(library)}}};
 }
 
 cpu_settings settings_of(const bundled& b, const cpp_build& build, int threads) {
@@ -131,7 +134,10 @@ cpu_settings settings_of(const bundled& b, const cpp_build& build, int threads) 
   settings.sandbox = b.sandbox;
   settings.limits.source_bytes = std::uint64_t{64} << 20U;
   settings.timing.sustained_s = 0;
-  settings.timing.full_s = 4;
+  // Half of the width of `equal_time`, and so many pairs that other work on the machine only costs time.
+  settings.timing.target_interval = 0.03;
+  settings.timing.full_blocks = 160;
+  settings.timing.full_s = 6;
   return settings;
 }
 
@@ -142,7 +148,8 @@ bundle_time time_cpp_bundle(bundled& b, folder_text& files, int threads) {
   if (cmake.empty()) return {std::nullopt, "there is no CMake on this machine"};
   const auto build = cpp_build_of(b);
   const auto compiler_path = find_program(build.compiler);
-  if (compiler_path.empty()) return {std::nullopt, "the compiler of the run is not on this machine: " + build.compiler};
+  if (compiler_path.empty())
+    return {std::nullopt, "the compiler of the run is not on this machine: " + build.compiler};
 
   const auto settings = settings_of(b, build, threads);
   auto compared = std::make_shared<task>(*b.what);
@@ -164,8 +171,8 @@ bundle_time time_cpp_bundle(bundled& b, folder_text& files, int threads) {
   files["CMakeLists.txt"] = cpp_build_file(b);
   made.build(files);
 
-  const auto caller = std::make_shared<const program>(
-      calling_program(b, files, made.made("lib" + b.name + ".a")));
+  const auto caller =
+      std::make_shared<const program>(calling_program(b, files, made.made("lib" + b.name + ".a")));
   compiler_settings linker;
   linker.sandbox = b.sandbox;
   compiler callers(linker);
@@ -173,13 +180,14 @@ bundle_time time_cpp_bundle(bundled& b, folder_text& files, int threads) {
   link.insert(link.begin(), "bundle.a");
   const auto trusted = kind->build_trusted;
   kind->build_trusted = [trusted, object = measured.object_path](trusted_role role, const baseline* given,
-                                                                 std::stop_token stop, const std::string& who) {
+                                                                 std::stop_token stop,
+                                                                 const std::string& who) {
     return role == trusted_role::baseline ? object : trusted(role, given, std::move(stop), who);
   };
   kind->build = [&](const program& source, std::stop_token stop) {
-    return callers.build({source, candidate_entry(*compared, source.files.front().path), build.compiler,
-                          build.flags, link},
-                         std::move(stop));
+    return callers.build(
+        {source, candidate_entry(*compared, source.files.front().path), build.compiler, build.flags, link},
+        std::move(stop));
   };
   cpu_fitness judge(compared, settings, kind);
   evaluation_request request;
@@ -188,8 +196,8 @@ bundle_time time_cpp_bundle(bundled& b, folder_text& files, int threads) {
   request.fresh = true;
   const auto judged = judge.evaluate(request);
   if (!judged.valid())
-    throw error(error_code::input, "the bundle is wrong: " + judged.feedback, {.file = b.run_folder, .key = {}},
-                "kevo eval says whether the program itself is right");
+    throw error(error_code::input, "the bundle is wrong: " + judged.feedback,
+                {.file = b.run_folder, .key = {}}, "kevo eval says whether the program itself is right");
   const auto& range = judged.speedup_interval;
   return {estimate{1 / judged.speedup, {1 / range.high, 1 / range.low}}, {}};
 }

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "device_memory.hpp"
+#include "check_runtime.hpp"
 
 namespace kevo_bundle {
 
@@ -45,12 +45,10 @@ inline bool judge_times(const std::string& workload, const told_times& told) {
 }
 
 /// Prints the median of the processes' medians for each workload, and ends with 1 if one of them is not what
-/// the run measured, and with `skipped` on another device than `recorded`.
-inline int time_in_processes(const std::string& program, int processes, const std::string& recorded) {
-  {
-    const device_context device;
-    if (recorded.rfind(device.name(), 0) != 0) return skip_on(device.name(), recorded);
-  }
+/// the run measured, and with `skipped` if the device `here` is not the one that was `recorded`.
+inline int time_in_processes(const std::string& program, int processes, const std::string& here,
+                             const std::string& recorded) {
+  if (here != recorded) return skip_on(here, recorded);
   std::map<std::string, told_times> all;
   const auto read = [&](int process, const char* line) {
     char workload[1024];

@@ -78,7 +78,8 @@ void tell_ratio(const char* workload, double weight, call_buffers buffers, const
   double spent_ms = 0;
   for (int i = -2; i < most && (i < fewest || spent_ms < enough_ms); ++i) {
     double times[2] = {0, 0};  // of the program and of the baseline
-    for (const int which : {i & 1, 1 - (i & 1)}) times[which] = which == 0 ? time_of(program) : time_of(baseline);
+    for (const int which : {i & 1, 1 - (i & 1)})
+      times[which] = which == 0 ? time_of(program) : time_of(baseline);
     spent_ms += times[0] + times[1];
     if (i < 0) continue;
     ours.push_back(times[0]);
@@ -120,7 +121,8 @@ inline int speed_in_processes(const std::string& program, const promise& said) {
     if (std::sscanf(line, "ratio %lf %lf %lf %1023[^\n]", &ratio, &weight, &ms, workload) == 4) {
       sums[static_cast<std::size_t>(process)] += weight * std::log(ratio);
       weights[static_cast<std::size_t>(process)] += weight;
-      if (process == 0) std::printf("%s: %.5g ms a call, %.4g times as fast as %s\n", workload, ms, ratio, said.baseline);
+      if (process == 0)
+        std::printf("%s: %.5g ms a call, %.4g times as fast as %s\n", workload, ms, ratio, said.baseline);
     } else if (process == 0) {
       std::fputs(line, stdout);
     }
@@ -139,8 +141,9 @@ inline int speed_in_processes(const std::string& program, const promise& said) {
   const double high = std::exp(mean + half);
   const double least = said.low * (1 - tolerated);
   const double greatest = said.high * (1 + tolerated);
-  std::printf("%.4g [%.4g, %.4g] times as fast as %s; the run says [%.4g, %.4g], of which %.0f %% are tolerated\n",
-              std::exp(mean), low, high, said.baseline, said.low, said.high, 100 * tolerated);
+  std::printf(
+      "%.4g [%.4g, %.4g] times as fast as %s; the run says [%.4g, %.4g], of which %.0f %% are tolerated\n",
+      std::exp(mean), low, high, said.baseline, said.low, said.high, 100 * tolerated);
   const bool right = high >= least && low <= greatest;
   std::puts(right ? "passed" : "FAILED: the program is not as fast as the run says");
   return right ? 0 : 1;
