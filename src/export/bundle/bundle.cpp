@@ -77,7 +77,7 @@ void time_bundle(bundled& b, folder_text& files, bundle_summary& summary, int th
   const auto found = fmt::format(
       "a call of the bundle takes {:.3f} [{:.3f}, {:.3f}] of the time of the object that the run measured",
       ratio->value, low, high);
-  const bool undecided = low <= 1 && 1 <= high;
+  const bool undecided = low <= equal_time.high && equal_time.low <= high;
   if (undecided) {
     summary.remarks.push_back(found +
                               ", which is too wide to tell whether they are equal; a machine without "

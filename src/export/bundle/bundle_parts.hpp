@@ -16,7 +16,7 @@ namespace kevo::bundle {
 /// Files by their paths in the bundle.
 using folder_text = std::map<std::string, std::string>;
 
-/// C++: how many bytes behind a multiple of 64 the code begins.
+/// C++: how many bytes behind the begin of a page the code begins.
 struct placement {
   unsigned program = 0;
   unsigned baseline = 0;

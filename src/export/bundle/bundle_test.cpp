@@ -1,8 +1,11 @@
 // The test of a bundle: draws inputs of the visible workloads, and compares with the task's reference.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -34,11 +37,13 @@ std::string make_inputs(const task& t, const workload& w, const axes_map& axes) 
   std::string text;
   for (const auto& input : t.inputs) {
     const auto recipe = resolved(generator_of(input, w), axes);
-    const auto law = recipe.kind == "offsets" ? fmt::format(", \"{}\", {:.17g}", recipe.law, recipe.parameter)
-                                              : std::string();
+    std::string more;
+    if (recipe.kind == "offsets") more = fmt::format(", \"{}\", {:.17g}", recipe.law, recipe.parameter);
+    if (recipe.kind == "zipf") more = fmt::format(", {:.17g}", recipe.parameter);
+    if (recipe.kind == "columns") more = ", " + recipe.rows;
     text += fmt::format("  tensor {}({}, {});\n  draw_{}({}, random, {:.17g}, {:.17g}{});\n", input.name,
                         tag(input.dtype), element_count(input, axes), recipe.kind, input.name, recipe.a,
-                        recipe.b, law);
+                        recipe.b, more);
   }
   return text;
 }
@@ -167,16 +172,22 @@ int main(int count, char** words) {{
 }  // namespace
 
 std::string reason_against_test(const task& t) {
+  constexpr std::array<std::string_view, 8> drawn = {"normal",      "uniform", "integers", "sorted",
+                                                     "permutation", "zipf",    "offsets",  "columns"};
   if (!t.reference) return "the task has no reference";
   for (const auto& w : t.workloads) {
     if (w.hidden) continue;
+    std::set<std::string> known;
     for (const auto& input : t.inputs) {
       const auto given = w.inputs.find(input.name);
-      const auto& kind = generator_of(input, w).kind;
+      const auto& recipe = generator_of(input, w);
       if (input.scalar) return "a test with scalar inputs is not written yet";
       if (given != w.inputs.end() && given->second.contents) return "the input " + input.name + " is a file";
-      if (kind != "normal" && kind != "uniform" && kind != "integers" && kind != "offsets")
-        return "its input " + input.name + " is drawn by the generator " + kind;
+      if (std::find(drawn.begin(), drawn.end(), recipe.kind) == drawn.end())
+        return "its input " + input.name + " is drawn by the generator " + recipe.kind;
+      known.insert(input.name);
+      if (recipe.kind == "columns" && !known.contains(recipe.rows))
+        return "its input " + input.name + " stands before the offsets of its rows";
     }
     for (const auto& output : t.outputs) {
       if (tolerance_for(t, w, output.name).has_contract())

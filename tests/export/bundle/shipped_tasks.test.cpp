@@ -53,12 +53,14 @@ TEST_CASE("bundles of the shipped tasks take the time of the run's objects and a
                  << made.time_ratio->range.high << "]");
 
     const auto user = run.folder / "user";
-    for (const auto& source : task.seeds.back().files) shell::write_file(user + '/' + source.path, source.text);
-    shell::write_file(user + "/main.cpp", "#include \"" + task.seeds.back().files.front().path +
-                                              "\"\n#include <kevo_" + task.name +
-                                              ".hpp>\nint main() {\n  return reinterpret_cast<void*>(&run) == "
-                                              "reinterpret_cast<void*>(&kevo_" +
-                                              task.name + "::run);\n}\n");
+    for (const auto& source : task.seeds.back().files)
+      shell::write_file(user + '/' + source.path, source.text);
+    shell::write_file(user + "/main.cpp",
+                      "#include \"" + task.seeds.back().files.front().path + "\"\n#include <kevo_" +
+                          task.name +
+                          ".hpp>\nint main() {\n  return reinterpret_cast<void*>(&run) == "
+                          "reinterpret_cast<void*>(&kevo_" +
+                          task.name + "::run);\n}\n");
     shell::write_file(user + "/CMakeLists.txt",
                       "cmake_minimum_required(VERSION 3.18)\nproject(user LANGUAGES CXX)\n"
                       "add_subdirectory(../bundle bundle)\nadd_executable(" +

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -160,6 +161,48 @@ inline void draw_integers(tensor& to, random_numbers& random, double low, double
   std::uniform_int_distribution<std::int64_t> draw(static_cast<std::int64_t>(low),
                                                    static_cast<std::int64_t>(high));
   for (std::size_t i = 0; i < to.count; ++i) to.set(i, static_cast<double>(draw(random)));
+}
+
+inline void draw_sorted(tensor& to, random_numbers& random, double low, double high) {
+  draw_integers(to, random, low, high);
+  std::vector<double> values(to.count);
+  for (std::size_t i = 0; i < to.count; ++i) values[i] = to.at(i);
+  std::sort(values.begin(), values.end());
+  for (std::size_t i = 0; i < to.count; ++i) to.set(i, values[i]);
+}
+/// Each number from 0 to one less than the count once.
+inline void draw_permutation(tensor& to, random_numbers& random, double, double) {
+  std::vector<double> values(to.count);
+  for (std::size_t i = 0; i < to.count; ++i) values[i] = static_cast<double>(i);
+  std::shuffle(values.begin(), values.end(), random);
+  for (std::size_t i = 0; i < to.count; ++i) to.set(i, values[i]);
+}
+/// Integers of which the k-th most frequent one is proportional to k^-exponent.
+inline void draw_zipf(tensor& to, random_numbers& random, double low, double high, double exponent) {
+  std::vector<double> weights;
+  std::vector<double> values;
+  for (double value = std::ceil(low); value <= high; ++value) {
+    weights.push_back(std::pow(static_cast<double>(weights.size() + 1), -exponent));
+    values.push_back(value);
+  }
+  std::shuffle(values.begin(), values.end(), random);
+  std::discrete_distribution<std::size_t> draw(weights.begin(), weights.end());
+  for (std::size_t i = 0; i < to.count; ++i) to.set(i, values[draw(random)]);
+}
+/// The columns of a sparse matrix, ascending and distinct in each row. `rows` are the offsets of its rows.
+inline void draw_columns(tensor& to, random_numbers& random, double columns, double, const tensor& rows) {
+  const auto all = static_cast<std::int64_t>(columns);
+  for (std::size_t row = 0; row + 1 < rows.count; ++row) {
+    const auto first = static_cast<std::int64_t>(rows.at(row));
+    const auto length = static_cast<std::int64_t>(rows.at(row + 1)) - first;
+    std::set<std::int64_t> chosen;  // by Floyd's algorithm
+    for (std::int64_t last = all - length; last < all; ++last) {
+      const auto one = std::uniform_int_distribution<std::int64_t>(0, last)(random);
+      chosen.insert(chosen.count(one) == 0 ? one : last);
+    }
+    auto at = static_cast<std::size_t>(first);
+    for (const auto one : chosen) to.set(at++, static_cast<double>(one));
+  }
 }
 
 /// Ascending numbers from 0 to `total`, the offsets of rows. The lengths of the rows are at most `longest`

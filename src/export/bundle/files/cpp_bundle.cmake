@@ -30,7 +30,7 @@ if(@name@_other EQUAL 0)
 endif()
 
 # A translation unit of its own, as in the run: the function `entry` of main, a file of folder, becomes `symbol` in
-# symbol.o. It lies as in the run: `offset` bytes behind a multiple of 64, because some code depends on it.
+# symbol.o. It lies as in the run: `offset` bytes behind the begin of a page, because some code depends on it.
 function(@name@_unit symbol entry folder main offset options)
   set(base ${CMAKE_CURRENT_BINARY_DIR}/${symbol})
   file(GLOB_RECURSE texts CONFIGURE_DEPENDS ${folder}/*)
@@ -41,7 +41,7 @@ function(@name@_unit symbol entry folder main offset options)
     return()
   endif()
   file(CONFIGURE OUTPUT ${base}_place.s CONTENT
-       ".text\n.p2align 6\n.fill ${offset}, 1, 0x90\n.section .note.GNU-stack,\"\",%progbits\n" @ONLY)
+       ".text\n.p2align 12\n.fill ${offset}, 1, 0x90\n.section .note.GNU-stack,\"\",%progbits\n" @ONLY)
   add_custom_command(OUTPUT ${base}.o DEPENDS ${texts} ${base}_place.s WORKING_DIRECTORY ${folder} VERBATIM
     COMMAND ${compile} -o ${base}_compiled.o
     COMMAND ${@name@_COMPILER} -c ${base}_place.s -o ${base}_place.o
