@@ -19,6 +19,7 @@
 
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/format.hpp"
+#include "src/cli/announced_waits.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/standard_output.hpp"
 #include "src/export/bundle/bundle.hpp"
@@ -274,9 +275,10 @@ void run_export(export_words words, const invocation& shared) {
     }
     case export_format::bundle: {
       if (output.empty()) output = (std::filesystem::path(words.run) / "bundle").string();
-      const auto summary =
-          export_bundle(record, task_of(record, words), output,
-                        {words.candidate, words.name, mode_of(words.sandbox), timing_of(words.timing)});
+      announced_waits waits;
+      const auto summary = export_bundle(
+          record, task_of(record, words), output,
+          {words.candidate, words.name, mode_of(words.sandbox), timing_of(words.timing), waits.listener()});
       said = tell_bundle(summary, output, answer);
       break;
     }

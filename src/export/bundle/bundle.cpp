@@ -53,6 +53,20 @@ recorded_evaluation evaluation_to_show(const journal& record, candidate_id id) {
               {.file = record.directory(), .key = {}}, "kevo show lists the candidates that have one");
 }
 
+// What kevo wrote has the bundle's name in its namespaces, so that bundles of two versions of kevo can be
+// linked together.
+void name_runtime(const bundled& b, folder_text& files) {
+  const std::string common = "kevo_bundle";
+  for (auto& [path, text] : files) {
+    if (path.starts_with("source/") || path.starts_with("test/reference/") ||
+        path.starts_with("test/baseline/"))
+      continue;
+    const auto own = b.name + "_runtime";
+    for (auto at = text.find(common); at != std::string::npos; at = text.find(common, at + own.size()))
+      text.replace(at, common.size(), own);
+  }
+}
+
 // The threads that programs of the run may have.
 int threads_of(const journal& record) {
   const auto& text = record.header().config_yaml;
@@ -65,8 +79,9 @@ int threads_of(const journal& record) {
 
 // Builds and times a bundle in C++, and refuses one that takes another time than the run's object, or says
 // it in `summary`.
-void time_bundle(bundled& b, folder_text& files, bundle_summary& summary, int threads, bundle_timing timing) {
-  const auto [ratio, why_not] = time_cpp_bundle(b, files, threads);
+void time_bundle(bundled& b, folder_text& files, bundle_summary& summary, int threads,
+                 const bundle_options& options) {
+  const auto [ratio, why_not] = time_cpp_bundle(b, files, threads, options.waiting);
   summary.time_ratio = ratio;
   if (!ratio) {
     summary.remarks.push_back("the bundle was not built and timed: " + why_not);
@@ -82,7 +97,7 @@ void time_bundle(bundled& b, folder_text& files, bundle_summary& summary, int th
     summary.remarks.push_back(found +
                               ", which is too wide to tell whether they are equal; a machine without "
                               "other work gives a narrower interval");
-  } else if (timing == bundle_timing::told) {
+  } else if (options.timing == bundle_timing::told) {
     summary.remarks.push_back(found);
   } else {
     throw error(error_code::input,
@@ -146,7 +161,7 @@ bundle_summary export_bundle(const journal& record, const task& t, const std::st
   if (source->language == "cpp") {
     bundle::add_cpp_files(b, files, summary);
     if (options.timing != bundle_timing::off)
-      bundle::time_bundle(b, files, summary, bundle::threads_of(record), options.timing);
+      bundle::time_bundle(b, files, summary, bundle::threads_of(record), options);
   } else if (source->language == "cuda") {
     bundle::add_cuda_files(b, files, summary);
   } else if (source->language == "triton") {
@@ -157,6 +172,7 @@ bundle_summary export_bundle(const journal& record, const task& t, const std::st
                 {.file = record.directory(), .key = {}}, "--format jsonl has the sources of all candidates");
   }
   bundle::add_card(b, record, summary, files);
+  bundle::name_runtime(b, files);
   bundle::write_all(directory, files);
   return summary;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <kevo/evaluate.hpp>
 #include <kevo/evaluate/statistics.hpp>
 #include <kevo/task.hpp>
 
@@ -33,6 +34,7 @@ struct bundle_options {
   /// Of the compilers, which read the sources, and of the timed program.
   sandbox_mode sandbox = sandbox_mode::required;
   bundle_timing timing = bundle_timing::required;
+  wait_listener waiting{};  ///< told of the processes that the timing waits for; may be empty
 };
 
 /// What was written.

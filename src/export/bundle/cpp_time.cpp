@@ -149,7 +149,7 @@ cpu_settings settings_of(const bundled& b, const cpp_build& build, int threads) 
 
 }  // namespace
 
-bundle_time time_cpp_bundle(bundled& b, folder_text& files, int threads) {
+bundle_time time_cpp_bundle(bundled& b, folder_text& files, int threads, const wait_listener& waiting) {
   const auto cmake = find_program("cmake");
   if (cmake.empty()) return {std::nullopt, "there is no CMake on this machine"};
   const auto build = cpp_build_of(b);
@@ -200,6 +200,7 @@ bundle_time time_cpp_bundle(bundled& b, folder_text& files, int threads) {
   request.program = caller;
   request.wanted = evaluation_stage::confirmed;
   request.fresh = true;
+  request.waiting = waiting;
   const auto judged = judge.evaluate(request);
   if (!judged.valid())
     throw error(error_code::input, "the bundle is wrong: " + judged.feedback,

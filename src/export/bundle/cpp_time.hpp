@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include <kevo/evaluate.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
 #include "src/export/bundle/bundle_parts.hpp"
@@ -20,6 +21,6 @@ struct bundle_time {
   std::optional<estimate> ratio;
   std::string why_not;
 };
-bundle_time time_cpp_bundle(bundled& b, folder_text& files, int threads);
+bundle_time time_cpp_bundle(bundled& b, folder_text& files, int threads, const wait_listener& waiting);
 
 }  // namespace kevo::bundle
