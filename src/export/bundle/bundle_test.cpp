@@ -134,7 +134,8 @@ std::string test_file(const bundled& b, const test_parts& parts,
         "// {}\nbool workload_{}([[maybe_unused]] bool timed) {{\n  random_numbers random(1);\n{}  return "
         "right;\n}}\n\n",
         w.uuid, number, body(w, axis_values(*b.what, w)));
-    calls += fmt::format("    right = workload_{}(timed) && right;\n", number++);
+    calls +=
+        fmt::format("    if (only < 0 || only == {0}) right = workload_{0}(timed) && right;\n", number++);
   }
   const auto speed =
       parts.speed.empty()
@@ -144,6 +145,7 @@ std::string test_file(const bundled& b, const test_parts& parts,
   return fmt::format(
       R"(// Compares the program with the reference of the task on random input data; with --speed, times it in several
 // processes and compares with what the run measured.
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 
@@ -156,6 +158,7 @@ using namespace kevo_bundle;
 
 int main(int count, char** words) {{
   const bool timed = count > 1 && std::strcmp(words[1], "{}") == 0;
+  const int only = count > 2 ? std::atoi(words[2]) : -1;  // of the workloads
   try {{
 {}{}    bool right = true;
 {}    std::puts(right ? "passed" : "FAILED");
@@ -225,8 +228,7 @@ void add_cpp_test(const bundled& b, folder_text& files) {
     add(own_types, "std::int64_t");
   }
   const auto body = [&](const workload& w, const axes_map& axes) {
-    std::string text = make_inputs(t, w, axes);
-    text += make_outputs(t, w, axes);
+    std::string text;
     std::string ours;
     std::string theirs;
     std::string placed;  // as `ours`, at the places of a timed call
@@ -256,15 +258,16 @@ void add_cpp_test(const bundled& b, folder_text& files) {
       if (a.value) continue;
       for (auto* list : {&ours, &theirs, &placed}) add(*list, std::to_string(axes.at(a.name)));
     }
+    const auto made = make_inputs(t, w, axes) + make_outputs(t, w, axes);
     text += fmt::format("  {0}::run({1});\n  {0}_reference({2});\n{3}", b.name, ours, theirs,
                         comparisons(t, w, axes));
-    if (b.compared_with == nullptr) return text;
-    return text +
-           fmt::format(
-               "  if (right && timed)\n    tell_ratio(\"{0}\", {1:.17g}, call_buffers({{{2}}}, {{{3}}}, "
-               "{4}),\n               [](const call_buffers& at) {{ {5}::run({6}); }},\n"
-               "               [](const call_buffers& at) {{ {5}_baseline({6}); }});\n",
-               w.uuid, w.weight, inputs, outputs, w.cache == "cold", b.name, placed);
+    if (b.compared_with == nullptr) return made + text;
+    const auto timed = fmt::format(
+        "  if (timed) {{\n    tell_ratio(\"{0}\", {1:.17g}, call_buffers({{{2}}}, {{{3}}}, {4}),\n"
+        "               [](const call_buffers& at) {{ {5}::run({6}); }},\n"
+        "               [](const call_buffers& at) {{ {5}_baseline({6}); }});\n    return true;\n  }}\n",
+        w.uuid, w.weight, inputs, outputs, w.cache == "cold", b.name, placed);
+    return made + timed + text;
   };
   test_parts parts;
   parts.includes = fmt::format("#include \"{}\"\n#include \"{}.hpp\"\n",
@@ -273,9 +276,11 @@ void add_cpp_test(const bundled& b, folder_text& files) {
   parts.child = "--ratios";
   if (b.compared_with != nullptr) {
     parts.declarations += fmt::format("extern \"C\" void {}_baseline({});\n", b.name, own_types);
-    parts.speed = fmt::format("kevo_bundle::speed_in_processes(words[0], {{{}, {:.17g}, {:.17g}, {}}})",
-                              cpp_literal(b.compared_with->name), b.result->speedup_interval.low,
-                              b.result->speedup_interval.high, cpp_literal(b.result->device));
+    parts.speed = fmt::format(
+        "kevo_bundle::speed_in_processes(words[0], {{{}, {:.17g}, {:.17g}, {}}}, {})",
+        cpp_literal(b.compared_with->name), b.result->speedup_interval.low, b.result->speedup_interval.high,
+        cpp_literal(b.result->device),
+        std::count_if(t.workloads.begin(), t.workloads.end(), [](const workload& w) { return !w.hidden; }));
   }
   parts.declarations += '\n';
   files[fmt::format("test/{}_test.cpp", b.name)] = test_file(b, parts, body);

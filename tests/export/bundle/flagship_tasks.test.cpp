@@ -189,7 +189,7 @@ int main(int count, char** words) {
       "a size: 3 ms a call (median of 5 processes, 1 to 5); the run measured 3 ms [2.5, 3.5], and the median "
       "is within this interval\n"
       "other: 3.8 ms a call (median of 5 processes, 3.8 to 3.8); the run measured 3 ms [2.5, 3.5], and the "
-      "median is above this interval by less than 10 %\n"
+      "median is above this interval by less than 15 %\n"
       "unknown: 1 ms a call (median of 5 processes, 1 to 1)\npassed\n");
   CHECK(told("30").code == 1);
   CHECK(told("2.2").code == 1);  // "a size" takes too long now
