@@ -14,11 +14,11 @@
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cascade/result_cache.hpp"
 #include "fitness/cpu/bench.hpp"
-#include "fitness/cpu/looks.hpp"
 #include "fitness/cpu/time_candidate.hpp"
 #include "fitness/machine/neighbours.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/timing/looks.hpp"
 #include "src/base/time/seconds_since.hpp"
 
 namespace kevo {

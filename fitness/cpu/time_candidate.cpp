@@ -2,26 +2,52 @@
 
 #include <algorithm>
 #include <chrono>
+#include <span>
 
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
 
 #include "fitness/cascade/cascade.hpp"
-#include "fitness/cpu/error_budget.hpp"
-#include "fitness/cpu/looks.hpp"
 #include "fitness/cpu/paired.hpp"
+#include "fitness/timing/time_by_looks.hpp"
 #include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
 namespace {
 
+// The pairs of one workload, for `time_by_looks`.
+struct cpu_sampler {
+  paired_timer timer;
+  test_bench* bench;
+  evaluation_state* state;
+  double waited_s = 0;  // for a quiet memory
+
+  std::size_t workload() const { return timer.workload(); }
+  int pairs_so_far() const { return static_cast<int>(timer.pairs().size()); }
+  double other_s() const { return waited_s + timer.drawing_s(); }
+  void select() { timer.select(); }
+  std::optional<call_failure> sample() {
+    const auto start = std::chrono::steady_clock::now();
+    bench->await_quiet_memory();
+    waited_s += seconds_since(start);
+    const double drawing_s = timer.drawing_s();
+    auto failure = timer.block();
+    state->unchecked[timer.workload()] = timer.unchecked();
+    if (const double drawn_s = timer.drawing_s() - drawing_s; drawn_s > 0)
+      state->result.cost.parts_s["making of inputs"] += drawn_s;
+    return failure;
+  }
+};
+using cpu_workload = timed_workload<cpu_sampler>;
+
 // Answers whether the interval is narrow enough to end.
-bool look(const test_bench& bench, evaluation_state& p, std::vector<paired_timer>& timers, double alpha) {
+bool look(const test_bench& bench, evaluation_state& p, const std::vector<cpu_workload>& all, double alpha) {
   std::vector<timed_pairs> timed;
-  timed.reserve(timers.size());
+  timed.reserve(all.size());
   if (!p.comparators.empty()) alpha /= 2;  // the other half is spent on the comparators
-  for (const auto& timer : timers) {
+  for (const auto& [sampler, spent_s] : all) {
+    const auto& timer = sampler.timer;
     auto& one = timed.emplace_back();
     one.workload = timer.workload();
     one.pairs = &timer.pairs();
@@ -66,11 +92,11 @@ bool is_hopeless(const test_bench& bench, const evaluation_state& p) {
 }
 
 // What the times are, and which of them are too short.
-void tell_clock(evaluation& e, const std::vector<workload>& workloads,
-                const std::vector<paired_timer>& timers) {
+void tell_clock(evaluation& e, const std::vector<workload>& workloads, const std::vector<cpu_workload>& all) {
   bool delivered = false;
   std::string short_ones;
-  for (const auto& timer : timers) {
+  for (const auto& [sampler, spent_s] : all) {
+    const auto& timer = sampler.timer;
     delivered |= timer.delivered();
     if (!timer.too_short()) continue;
     short_ones += fmt::format("{}'{}' (under {:.0f} ns)", short_ones.empty() ? "" : ", ",
@@ -91,45 +117,16 @@ void fail(evaluation_state& p, std::size_t index, const workload& w, const call_
 
 namespace {
 
-// Timers of all visible workloads, and how long each has been at work. [s]
-struct timed_workloads {
-  std::vector<paired_timer> timers;
-  std::vector<double> spent;
-};
-
-timed_workloads timers_of(test_bench& bench, evaluation_state& p, runner& candidate, bool fresh) {
-  timed_workloads all;
+std::vector<cpu_workload> workloads_of(test_bench& bench, evaluation_state& p, runner& candidate,
+                                       bool fresh) {
+  std::vector<cpu_workload> all;
   const auto& workloads = bench.subject().workloads;
   for (std::size_t i = 0; i < workloads.size(); ++i) {
     if (workloads[i].hidden) continue;
-    all.timers.push_back(timer_for(bench, p, candidate, i, fresh));
-    all.timers.back().check_first(p.unchecked[i]);
+    all.push_back({{.timer = timer_for(bench, p, candidate, i, fresh), .bench = &bench, .state = &p}});
+    all.back().sampler.timer.check_first(p.unchecked[i]);
   }
-  all.spent.assign(all.timers.size(), 0);
   return all;
-}
-
-// Answers false if the candidate failed.
-bool run_until(const planned_look& wanted, test_bench& bench, evaluation_state& p, paired_timer& timer,
-               double& spent) {
-  timer.select();
-  while (static_cast<int>(timer.pairs().size()) < wanted.pairs) {
-    if (static_cast<int>(timer.pairs().size()) >= wanted.least &&
-        time_is_over(timer.pairs().size(), spent, wanted.seconds))
-      break;
-    if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
-    bench.await_quiet_memory();
-    const auto start = std::chrono::steady_clock::now();
-    const double drawing_s = timer.drawing_s();
-    const auto failure = timer.block();
-    p.unchecked[timer.workload()] = timer.unchecked();
-    const double drawn_s = timer.drawing_s() - drawing_s;
-    if (drawn_s > 0) p.result.cost.parts_s["making of inputs"] += drawn_s;
-    if (failure)
-      return fail(p, timer.workload(), bench.subject().workloads[timer.workload()], *failure), false;
-    spent += seconds_since(start) - drawn_s;
-  }
-  return true;
 }
 
 // Whether the candidate may still be the best, by its interval so far.
@@ -138,44 +135,33 @@ bool promises(const test_bench& bench, const evaluation_state& p) {
 }
 
 // Answers false if the candidate failed.
-bool time_by(const std::vector<planned_look>& plan, test_bench& bench, evaluation_state& p,
-             timed_workloads& all, bool fresh) {
-  error_budget errors(bench.settings().timing.alpha, plan.back().pairs);
-  for (std::size_t number = 0; number < plan.size(); ++number) {
-    const auto& wanted = plan[number];
-    for (std::size_t i = 0; i < all.timers.size(); ++i) {
-      if (!run_until(wanted, bench, p, all.timers[i], all.spent[i])) return false;
-    }
-    bool late = wanted.last_by_time;
-    for (std::size_t i = 0; i < all.timers.size(); ++i)
-      late = late && time_is_over(all.timers[i].pairs().size(), all.spent[i], wanted.seconds);
-    const bool last = late || number + 1 == plan.size() || p.request.wanted == evaluation_stage::timed_short;
-    const bool narrow = look(bench, p, all.timers, errors.next(wanted.pairs, last));
-    p.result.stage = fresh         ? evaluation_stage::confirmed
-                     : number == 0 ? evaluation_stage::timed_short
-                                   : evaluation_stage::timed_full;
-    if (p.request.wanted == evaluation_stage::timed_short) break;
-    // Further looks are for those that may still be the best.
-    if (!fresh && !promises(bench, p)) break;
-    if ((fresh || number > 0) && (narrow || late)) break;
-  }
+bool time_by(const timing_looks& looks, test_bench& bench, evaluation_state& p,
+             std::vector<cpu_workload>& all) {
+  const auto end = time_by_looks(
+      std::span(all), looks, bench.settings().timing.alpha, p.request.stop,
+      [&](double alpha) { return look(bench, p, all, alpha); }, [&] { return promises(bench, p); });
+  if (const auto* failed = std::get_if<timing_failure>(&end))
+    return fail(p, failed->workload, bench.subject().workloads[failed->workload], failed->failure), false;
+  const bool brief = p.hopeless || p.request.wanted == evaluation_stage::timed_short;
+  p.result.stage = brief ? evaluation_stage::timed_short : std::get<timing_end>(end).stage();
   return true;
 }
 
 // That of the workload whose pairs take longest.
-const pairing_plan& slowest_plan(const timed_workloads& all) {
-  const auto faster = [](const paired_timer& a, const paired_timer& b) {
-    return a.plan().pair_ns < b.plan().pair_ns;
+const pairing_plan& slowest_plan(const std::vector<cpu_workload>& all) {
+  const auto faster = [](const cpu_workload& a, const cpu_workload& b) {
+    return a.sampler.timer.plan().pair_ns < b.sampler.timer.plan().pair_ns;
   };
-  return std::max_element(all.timers.begin(), all.timers.end(), faster)->plan();
+  return std::max_element(all.begin(), all.end(), faster)->sampler.timer.plan();
 }
 
 // Answers false if the candidate failed. What it finds is in the pairs, of which the intervals are made
 // again.
-bool use_up(const test_bench& bench, evaluation_state& p, std::vector<paired_timer>& timers) {
+bool use_up(const test_bench& bench, evaluation_state& p, std::vector<cpu_workload>& all) {
   const double seconds = 3 * bench.settings().timing.full_s;
   std::string found;
-  for (auto& timer : timers) {
+  for (auto& [sampler, spent_s] : all) {
+    auto& timer = sampler.timer;
     timer.select();
     const auto said = timer.use_up(seconds);
     const auto& w = bench.subject().workloads[timer.workload()];
@@ -187,13 +173,14 @@ bool use_up(const test_bench& bench, evaluation_state& p, std::vector<paired_tim
   }
   if (found.empty()) return true;
   p.result.context["prepared_work"] = found;
-  look(bench, p, timers, bench.settings().timing.alpha);
+  look(bench, p, all, bench.settings().timing.alpha);
   return true;
 }
 
 // Answers false if the candidate failed.
-bool time_alone(const test_bench& bench, evaluation_state& p, std::vector<paired_timer>& timers) {
-  for (auto& timer : timers) {
+bool time_alone(const test_bench& bench, evaluation_state& p, std::vector<cpu_workload>& all) {
+  for (auto& [sampler, spent_s] : all) {
+    auto& timer = sampler.timer;
     timer.select();
     const auto time = timer.sustained(bench.settings().timing.sustained_s);
     if (const auto* failure = std::get_if<call_failure>(&time))
@@ -209,28 +196,31 @@ bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, b
   const auto& budget = bench.settings().timing;
   if (fresh) bench.renew_memory();
   p.hopeless = !fresh && is_hopeless(bench, p);
-  auto all = timers_of(bench, p, candidate, fresh);
+  auto all = workloads_of(bench, p, candidate, fresh);
   if (p.hopeless) {
-    if (!time_by(brief_looks(), bench, p, all, false)) return false;
+    if (!time_by(brief_looks(), bench, p, all)) return false;
     if (p.request.wanted > evaluation_stage::timed_short && promises(bench, p)) {
       // The checks took longer than it takes. What decided that it is timed in full is not used again.
       p.hopeless = false;
       p.comparators.clear();
       p.result.context.erase("compared_indirectly");
-      all = timers_of(bench, p, candidate, false);
+      all = workloads_of(bench, p, candidate, false);
     }
   }
-  if (!p.hopeless) {
+  if (fresh) {
     const auto& slowest = slowest_plan(all);
-    const double pair_s = 1e-9 * slowest.pair_ns;
-    const auto plan = fresh ? confirming_looks(budget, pair_s, slowest.candidate_processes)
-                            : ordinary_looks(budget, pair_s);
-    if (!time_by(plan, bench, p, all, fresh)) return false;
+    if (!time_by(confirming_looks(budget, 1e-9 * slowest.pair_ns, slowest.candidate_processes), bench, p,
+                 all))
+      return false;
+    p.result.stage = evaluation_stage::confirmed;
+  } else if (!p.hopeless) {
+    if (!time_by(first_looks(budget, p.request.wanted == evaluation_stage::timed_short), bench, p, all))
+      return false;
   }
-  if (fresh && !use_up(bench, p, all.timers)) return false;
-  if (fresh && budget.sustained_s > 0 && !time_alone(bench, p, all.timers)) return false;
-  for (const auto& timer : all.timers) p.spread_ns[timer.workload()] = timer.spread_ns();
-  tell_clock(p.result, bench.subject().workloads, all.timers);
+  if (fresh && !use_up(bench, p, all)) return false;
+  if (fresh && budget.sustained_s > 0 && !time_alone(bench, p, all)) return false;
+  for (const auto& [sampler, spent_s] : all) p.spread_ns[sampler.workload()] = sampler.timer.spread_ns();
+  tell_clock(p.result, bench.subject().workloads, all);
   return true;
 }
 

@@ -33,11 +33,7 @@ cuda_settings device_settings(const torch_settings& settings) {
   made.limits.call_s = std::max(settings.limits.call_s, settings.limits.first_call_s);
   made.limits.memory_bytes = settings.limits.memory_bytes;
   made.limits.source_bytes = settings.limits.source_bytes;
-  made.timing.short_s = settings.timing.short_s;
-  made.timing.full_s = settings.timing.full_s;
-  made.timing.sustained_s = settings.timing.sustained_s;
-  made.timing.target_interval = settings.timing.target_interval;
-  made.timing.alpha = settings.timing.alpha;
+  made.timing = settings.cuda_timing;
   made.cache_dir = settings.cache_dir;
   made.promising = settings.promising;
   made.foreign = settings.foreign;

@@ -61,36 +61,6 @@ void cuda_limits_from(settings& from, cuda_settings& made) {
                                         "size limit of a program, all its files together");
 }
 
-void cuda_timing_from(settings& from, cuda_settings& made) {
-  settings timing = from.child_or_empty("timing", "time spent on measuring");
-  made.timing.short_s = timing.real("short", {.def = made.timing.short_s,
-                                              .above = 0.0,
-                                              .unit = "s",
-                                              .doc = "duration of the short timing of each workload"});
-  made.timing.full_s = timing.real("full", {.def = made.timing.full_s,
-                                            .above = 0.0,
-                                            .unit = "s",
-                                            .doc = "maximum duration of the full timing of each workload"});
-  made.timing.sustained_s =
-      timing.real("sustained", {.def = made.timing.sustained_s,
-                                .min = 0.0,
-                                .unit = "s",
-                                .doc = "time for which a confirmation also runs each workload of the "
-                                       "candidate alone, to measure the sustained speed; 0 disables this"});
-  made.timing.target_interval = timing.real(
-      "target_interval", {.def = made.timing.target_interval,
-                          .above = 0.0,
-                          .doc = "full timing ends early when the interval of the speedup is narrower "
-                                 "than this fraction of the speedup"});
-  made.timing.full_blocks = static_cast<int>(
-      timing.integer("pairs", {.def = made.timing.full_blocks,
-                               .min = 4,
-                               .max = 1024,
-                               .unit = "pairs",
-                               .doc = "maximum number of pairs of readings, one of the candidate and one of "
-                                      "the baseline, in the full timing of each workload"}));
-}
-
 void cuda_gates_from(settings& from, cuda_settings& made) {
   settings gates = from.child_or_empty("gates", "additional checks that a candidate must pass");
   made.gates.determinism = static_cast<int>(
@@ -119,7 +89,7 @@ any_fitness cuda_from(settings& from, const build_context& context) {
   cuda_device_from(from, made);
   auto devices = devices_from(from, "device");
   cuda_limits_from(from, made);
-  cuda_timing_from(from, made);
+  timing_from(from, made.timing);
   cuda_gates_from(from, made);
   made.cache_dir = path_from(
       from, "cache",

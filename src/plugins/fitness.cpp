@@ -38,29 +38,6 @@ void run_limits_from(settings& limits, cpu_limits& made) {
                                  "size limit of a program, all its files together");
 }
 
-void timing_from(settings& from, timing_budget& made) {
-  settings timing = from.child_or_empty("timing", "time spent on measuring");
-  made.short_s = timing.real("short", {.def = made.short_s,
-                                       .above = 0.0,
-                                       .unit = "s",
-                                       .doc = "duration of the short timing of each workload"});
-  made.full_s = timing.real("full", {.def = made.full_s,
-                                     .above = 0.0,
-                                     .unit = "s",
-                                     .doc = "maximum duration of the full timing of each workload"});
-  made.sustained_s =
-      timing.real("sustained", {.def = made.sustained_s,
-                                .min = 0.0,
-                                .unit = "s",
-                                .doc = "time for which a confirmation also runs each workload of the "
-                                       "candidate alone, to measure the sustained speed; 0 disables this"});
-  made.target_interval =
-      timing.real("target_interval", {.def = made.target_interval,
-                                      .above = 0.0,
-                                      .doc = "full timing ends early when the interval of the speedup is "
-                                             "narrower than this fraction of the speedup"});
-}
-
 // Inside a run, its folder.
 std::string cache_from(settings& from, const build_context& context) {
   std::string folder = path_from(from, "cache",
@@ -126,11 +103,6 @@ any_fitness torch_from(settings& from, const build_context& context,
   if (made.gpus && made.device != "cuda")
     from.fail("devices", "devices are GPUs, but the tensors are on the CPU", "write device: cuda");
   made.foreign = foreign_from(from);
-  if (made.device == "cuda") {  // processes take longer to start than calls take
-    made.timing.short_s = 1.5;
-    made.timing.full_s = 8;
-    made.timing.target_interval = 0.04;
-  }
   made.python = from.text(
       "python",
       {.def = "auto",
@@ -172,7 +144,7 @@ any_fitness torch_from(settings& from, const build_context& context,
                            .unit = "s",
                            .doc = "time limit for executing the program and building its module"});
   run_limits_from(limits, made.limits);
-  timing_from(from, made.timing);
+  timing_from(from, made.device == "cuda" ? made.cuda_timing : made.timing);
   made.cache_dir = cache_from(from, context);
   if (!context.task) return {};
   return any_fitness(std::make_shared<torch_fitness>(context.task, made));

@@ -22,6 +22,36 @@ std::uint64_t bytes_from(settings& from, const char* key, std::int64_t def, cons
   return static_cast<std::uint64_t>(from.integer(key, {.def = def, .min = 1, .unit = "bytes", .doc = doc}));
 }
 
+void timing_from(settings& from, timing_settings& made) {
+  settings timing = from.child_or_empty("timing", "time spent on measuring");
+  made.short_s = timing.real("short", {.def = made.short_s,
+                                       .above = 0.0,
+                                       .unit = "s",
+                                       .doc = "duration of the short timing of each workload"});
+  made.full_s = timing.real("full", {.def = made.full_s,
+                                     .above = 0.0,
+                                     .unit = "s",
+                                     .doc = "maximum duration of the full timing of each workload"});
+  made.sustained_s =
+      timing.real("sustained", {.def = made.sustained_s,
+                                .min = 0.0,
+                                .unit = "s",
+                                .doc = "time for which a confirmation also runs each workload of the "
+                                       "candidate alone, to measure the sustained speed; 0 disables this"});
+  made.target_interval =
+      timing.real("target_interval", {.def = made.target_interval,
+                                      .above = 0.0,
+                                      .doc = "full timing ends early when the interval of the speedup is "
+                                             "narrower than this fraction of the speedup"});
+  made.pairs = static_cast<int>(
+      timing.integer("pairs", {.def = made.pairs,
+                               .min = 4,
+                               .max = 1024,
+                               .unit = "pairs",
+                               .doc = "maximum number of pairs, of one time of the candidate and one of the "
+                                      "baseline, in the full timing of each workload"}));
+}
+
 foreign_processes foreign_from(settings& from) {
   const auto word = from.text(
       "foreign_processes",

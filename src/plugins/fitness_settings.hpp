@@ -7,6 +7,7 @@
 
 #include <kevo/fitness/cuda.hpp>
 #include <kevo/fitness/sandbox.hpp>
+#include <kevo/fitness/timing.hpp>
 #include <kevo/settings.hpp>
 
 namespace kevo {
@@ -16,6 +17,9 @@ sandbox_mode sandbox_from(settings& from, const char* def);
 
 /// Reads a number of bytes.
 std::uint64_t bytes_from(settings& from, const char* key, std::int64_t def, const char* doc);
+
+/// Reads `timing`. @param made holds the defaults
+void timing_from(settings& from, timing_settings& made);
 
 /// Reads `foreign_processes`.
 foreign_processes foreign_from(settings& from);

@@ -163,7 +163,7 @@ inline kevo::cpu_settings quick_settings(int threads) {
   settings.limits.first_call_s = 3;
   settings.limits.call_s = 1;
   settings.limits.memory_bytes = 1ULL << 30U;
-  settings.timing.short_blocks = 4;
+  settings.timing.short_pairs = 4;
   settings.timing.short_s = 0.1;
   settings.pool_s = 0.5;
   return settings;

@@ -59,9 +59,9 @@ bool all_is_there() {
 kevo::torch_fitness fitness_for(const std::string& task, double target_interval = 0.04) {
   kevo::torch_settings settings;
   settings.device = "cuda";
-  settings.timing.short_s = 2;
-  settings.timing.full_s = 8;
-  settings.timing.target_interval = target_interval;
+  settings.cuda_timing.short_s = 2;
+  settings.cuda_timing.full_s = 8;
+  settings.cuda_timing.target_interval = target_interval;
   settings.limits.call_s = 5;
   settings.limits.first_call_s = 12;
   return {std::make_shared<const kevo::task>(kevo::load_task((corpus / (task + ".yaml")).string())),
@@ -172,7 +172,7 @@ TEST_CASE("the programs of tests/torch get their verdicts on a GPU as well") {
   for (const auto& [task, programs] : by_task) {
     kevo::torch_settings settings;
     settings.device = "cuda";
-    settings.timing.short_s = 0.7;
+    settings.cuda_timing.short_s = 0.7;
     settings.limits.call_s = 1;
     settings.limits.first_call_s = 5;
     auto larger = kevo::load_task(KEVO_SOURCE_DIR "/tests/torch/tasks/" + task + ".yaml");

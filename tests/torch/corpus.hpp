@@ -99,7 +99,7 @@ inline kevo::torch_settings quick_settings() {
   settings.limits.first_call_s = 3;
   settings.limits.load_s = 20;
   settings.limits.memory_bytes = 2ULL << 30U;
-  settings.timing.short_blocks = 3;
+  settings.timing.short_pairs = 3;
   settings.timing.short_s = 0.05;
   settings.pool_s = 0.3;
   settings.pool_bytes = 16U << 20U;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -11,9 +12,8 @@
 
 #include "fitness/cuda/measure/both_times.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
-#include "fitness/cuda/measure/interim_looks.hpp"
 #include "fitness/cuda/measure/minimum_times.hpp"
-#include "src/base/time/seconds_since.hpp"
+#include "fitness/timing/time_by_looks.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -36,35 +36,44 @@ constexpr double python_process_spread_ns = 500;
 // with an H200, the median host time of one process in eager mode was 130 to 310 us in blocks of one
 // evaluation.
 constexpr double host_spread_of_block = 0.15;
-constexpr int looks_of_confirmation = 3;
 
-// The pairs of the three looks of a confirmation, whose interval speaks of processes: it wants several of
-// them from the beginning.
-int pairs_of_confirmation(const cuda_timing& budget, int number) {
-  const int more = budget.confirming_blocks - budget.short_blocks;
-  return budget.short_blocks + number * more / looks_of_confirmation;
-}
-
-// One visible workload while it is timed.
-struct timed_workload {
+// The pairs of one workload, for `time_by_looks`.
+struct cuda_sampler {
   pair_timer timer;
-  double spent_s = 0;
+  bool host_counts = false;
+  bool fresh = false;       // a confirmation
+  std::size_t renewed = 0;  // processes, at so many pairs
+
+  std::size_t workload() const { return timer.workload(); }
+  int pairs_so_far() const { return static_cast<int>(timer.scored_pairs(host_counts).size()); }
+  double other_s() const { return 0; }
+  void select() {}
+  std::optional<call_failure> sample() {
+    const auto done = timer.pairs().size();
+    if (fresh && done % blocks_of_process == 0 && done > renewed) {
+      timer.renew();
+      renewed = done;
+    }
+    return timer.block();
+  }
 };
+using cuda_workload = timed_workload<cuda_sampler>;
 
 // Which clock, and how fine it was where it was the trusted one alone.
-void tell_clock(evaluation& e, const std::vector<timed_workload>& timed) {
-  if (timed.empty() || !timed.front().timer.by_intervals()) {
+void tell_clock(evaluation& e, const std::vector<cuda_workload>& timed) {
+  if (timed.empty() || !timed.front().sampler.timer.by_intervals()) {
     const bool alone = std::any_of(timed.begin(), timed.end(),
-                                   [](const auto& one) { return one.timer.trusted_clock_alone(); });
+                                   [](const auto& one) { return one.sampler.timer.trusted_clock_alone(); });
     e.context["clock"] =
         alone ? "events; where they disagreed with the trusted clock, which was often, the trusted clock"
               : "events, compared with the trusted clock";
     return;
   }
   double resolution = 0;
-  double shortest = timed.front().timer.shortest_interval_ns();
-  std::uint32_t calls = timed.front().timer.calls();
-  for (const auto& [timer, spent_s] : timed) {
+  double shortest = timed.front().sampler.timer.shortest_interval_ns();
+  std::uint32_t calls = timed.front().sampler.timer.calls();
+  for (const auto& [sampler, spent_s] : timed) {
+    const auto& timer = sampler.timer;
     resolution = std::max(resolution, timer.resolution_ns());
     shortest = std::min(shortest, timer.shortest_interval_ns());
     calls = std::min(calls, timer.calls());
@@ -77,13 +86,14 @@ void tell_clock(evaluation& e, const std::vector<timed_workload>& timed) {
 
 // The pairs of all workloads, as `estimate_all` wants them. A clock is not believed below its resolution.
 std::vector<timed_pairs> device_pairs(const gpu_bench& bench, evaluation_state& p,
-                                      const std::vector<timed_workload>& timed,
+                                      const std::vector<cuda_workload>& timed,
                                       std::vector<std::vector<timing_pair>>& credible, bool fresh) {
   std::vector<timed_pairs> pairs;
   pairs.reserve(timed.size());
   credible.reserve(timed.size());
   p.too_short.clear();
-  for (const auto& [timer, spent_s] : timed) {
+  for (const auto& [sampler, spent_s] : timed) {
+    const auto& timer = sampler.timer;
     const auto index = timer.workload();
     const bool cold = bench.subject().workloads[index].cache == "cold";
     p.resolution_ns[index] = timer.by_intervals() ? timer.resolution_ns() : 0;
@@ -113,11 +123,12 @@ std::vector<timed_pairs> device_pairs(const gpu_bench& bench, evaluation_state& 
 }
 
 // The same of host times; empty where a workload has none.
-std::vector<timed_pairs> host_pairs(const gpu_bench& bench, const std::vector<timed_workload>& timed,
+std::vector<timed_pairs> host_pairs(const gpu_bench& bench, const std::vector<cuda_workload>& timed,
                                     std::vector<std::vector<timing_pair>>& kept, bool fresh) {
   std::vector<timed_pairs> pairs;
   kept.reserve(timed.size());
-  for (const auto& [timer, spent_s] : timed) {
+  for (const auto& [sampler, spent_s] : timed) {
+    const auto& timer = sampler.timer;
     const auto& own = kept.emplace_back(timer.host_pairs());
     if (own.empty()) return {};
     // Of several blocks, each is one value: what a host adds stays the same within one.
@@ -137,7 +148,7 @@ std::vector<timed_pairs> host_pairs(const gpu_bench& bench, const std::vector<ti
 }
 
 // Answers whether the interval is narrow enough to end.
-bool look(const gpu_bench& bench, evaluation_state& p, const std::vector<timed_workload>& timed, double alpha,
+bool look(const gpu_bench& bench, evaluation_state& p, const std::vector<cuda_workload>& timed, double alpha,
           bool fresh) {
   const auto& t = bench.subject();
   const double target = bench.settings().timing.target_interval;
@@ -152,15 +163,16 @@ bool look(const gpu_bench& bench, evaluation_state& p, const std::vector<timed_w
     estimate_all(other, t, host_counts ? on_device : on_host, alpha, target);
     keep_both(p.result, other, host_counts);
   }
-  for (const auto& [timer, spent_s] : timed)
-    p.result.workloads[timer.workload()].samples = timer.scored_pairs(host_counts);
+  for (const auto& [sampler, spent_s] : timed)
+    p.result.workloads[sampler.workload()].samples = sampler.timer.scored_pairs(host_counts);
   return narrow;
 }
 
 // What the further readings showed, and what they added to the candidate's times.
-void tell_added(evaluation& e, const std::vector<timed_workload>& timed) {
+void tell_added(evaluation& e, const std::vector<cuda_workload>& timed) {
   std::string busy;
-  for (const auto& [timer, spent_s] : timed) {
+  for (const auto& [sampler, spent_s] : timed) {
+    const auto& timer = sampler.timer;
     if (const auto excess = timer.further().busy_excess())
       busy += fmt::format("{}{:.1f} us longer, the baseline's {:.1f} us", busy.empty() ? "" : "; ",
                           1e-3 * excess->candidate_ns, 1e-3 * excess->baseline_ns);
@@ -171,7 +183,8 @@ void tell_added(evaluation& e, const std::vector<timed_workload>& timed) {
   if (!busy.empty()) e.context["calls_on_a_busy_device"] = busy;
   double free_ns = 0;
   double uneven_ns = 0;
-  for (const auto& [timer, spent_s] : timed) {
+  for (const auto& [sampler, spent_s] : timed) {
+    const auto& timer = sampler.timer;
     free_ns = std::max(free_ns, timer.further().free_ns());
     uneven_ns = std::max(uneven_ns, timer.further().uneven_ns());
   }
@@ -183,86 +196,30 @@ void tell_added(evaluation& e, const std::vector<timed_workload>& timed) {
         "{:.1f} us of each call, done in some calls for all of them; added to its time", 1e-3 * uneven_ns);
 }
 
-bool all_over(const std::vector<timed_workload>& timed, double limit_s) {
-  return std::all_of(timed.begin(), timed.end(), [&](const auto& one) { return one.spent_s > limit_s; });
-}
-
-// More pairs of one workload; answers whether the candidate is still in order.
-bool time_pairs(const gpu_bench& bench, evaluation_state& p, timed_workload& one, int pairs, double limit_s,
-                bool fresh) {
-  auto& timer = one.timer;
-  const auto start = std::chrono::steady_clock::now();
-  const double before_s = one.spent_s;
-  const bool host_counts = bench.settings().host_time;
-  const auto count = [&] { return timer.scored_pairs(host_counts).size(); };
-  for (std::size_t renewed = 0; static_cast<int>(count()) < pairs;) {
-    one.spent_s = before_s + seconds_since(start);
-    if (count() >= 3 && one.spent_s > limit_s) break;
-    if (p.request.stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
-    const auto done = timer.pairs().size();
-    if (fresh && done % blocks_of_process == 0 && done > renewed) {
-      timer.renew();
-      renewed = done;
-    }
-    if (auto failure = timer.block())
-      return fail(p, timer.workload(), bench.subject().workloads[timer.workload()], *failure), false;
-  }
-  one.spent_s = before_s + seconds_since(start);
-  return true;
-}
-
-// Looks at planned numbers of pairs until the interval is narrow.
-bool take_confirming_looks(const gpu_bench& bench, evaluation_state& p, std::vector<timed_workload>& timed) {
-  const auto& budget = bench.settings().timing;
-  for (int number = 1; number <= looks_of_confirmation; ++number) {
-    for (auto& one : timed) {
-      if (!time_pairs(bench, p, one, pairs_of_confirmation(budget, number), budget.full_s, true))
-        return false;
-    }
-    const bool narrow =
-        look(bench, p, timed, alpha_of_look(budget.alpha, number, looks_of_confirmation), true);
-    if (narrow || all_over(timed, budget.full_s)) break;
-  }
-  p.result.stage = evaluation_stage::confirmed;
-  return true;
-}
-
-// Looks until the interval is narrow, or it is plain that the candidate is not among the best, or the time is
-// over.
-bool take_first_looks(const gpu_bench& bench, evaluation_state& p, std::vector<timed_workload>& timed) {
-  const auto& budget = bench.settings().timing;
-  const int first = budget.short_blocks;
-  const int last = std::max(first, budget.full_blocks);
-  for (int pairs = first;; pairs = pairs_of_next_look(pairs, last)) {
-    const bool brief = pairs == first;
-    const double limit_s = brief ? budget.short_s : budget.full_s;
-    for (auto& one : timed) {
-      if (!time_pairs(bench, p, one, pairs, limit_s, false)) return false;
-    }
-    const auto looked = [&](double alpha) {
-      const bool narrow = look(bench, p, timed, alpha, false);
-      const bool is_short = p.request.wanted == evaluation_stage::timed_short || (brief && !narrow);
-      p.result.stage = is_short ? evaluation_stage::timed_short : evaluation_stage::timed_full;
-      return narrow;
-    };
-    if (const double alpha = alpha_of_standing(budget.alpha, pairs, first, last); alpha > 0) {
-      looked(alpha);
-      if (p.result.speedup_interval.high < bench.settings().promising * p.request.best_speedup) break;
-    }
-    const bool narrow = looked(alpha_of_width(budget.alpha));
-    if (narrow || pairs >= last || (!brief && all_over(timed, limit_s))) break;
-    if (p.request.wanted == evaluation_stage::timed_short) break;
-  }
+// Answers false if the candidate failed.
+bool time_by(const timing_looks& looks, const gpu_bench& bench, evaluation_state& p,
+             std::vector<cuda_workload>& timed, bool fresh) {
+  const auto promises = [&] {
+    return p.result.speedup_interval.high >= bench.settings().promising * p.request.best_speedup;
+  };
+  const auto end = time_by_looks(
+      std::span(timed), looks, bench.settings().timing.alpha, p.request.stop,
+      [&](double alpha) { return look(bench, p, timed, alpha, fresh); }, promises);
+  if (const auto* failed = std::get_if<timing_failure>(&end))
+    return fail(p, failed->workload, bench.subject().workloads[failed->workload], failed->failure), false;
+  p.result.stage = fresh                                               ? evaluation_stage::confirmed
+                   : p.request.wanted == evaluation_stage::timed_short ? evaluation_stage::timed_short
+                                                                       : std::get<timing_end>(end).stage();
   return true;
 }
 
 // A champion's time when the device is as warm as it gets.
-bool sustain(const gpu_bench& bench, evaluation_state& p, std::vector<timed_workload>& timed) {
+bool sustain(const gpu_bench& bench, evaluation_state& p, std::vector<cuda_workload>& timed) {
   const double seconds = bench.settings().timing.sustained_s;
   if (!(seconds > 0)) return true;
   for (auto& one : timed) {
-    const auto index = one.timer.workload();
-    const auto time = one.timer.sustained(seconds);
+    const auto index = one.sampler.workload();
+    const auto time = one.sampler.timer.sustained(seconds);
     if (const auto* failure = std::get_if<call_failure>(&time))
       return fail(p, index, bench.subject().workloads[index], *failure), false;
     // Contents came again, which a program might have remembered: it is not believed to have become faster.
@@ -309,21 +266,27 @@ bool time_workloads(gpu_bench& bench, evaluation_state& p, program_runner& candi
     candidate.restart();
     baseline.program->restart();
   }
-  std::vector<timed_workload> timed;
+  std::vector<cuda_workload> timed;
   for (std::size_t i = 0; i < bench.subject().workloads.size(); ++i) {
-    if (!bench.subject().workloads[i].hidden)
-      timed.push_back({bench.timer(candidate, baseline, i, p.call_ns[i])});
+    if (bench.subject().workloads[i].hidden) continue;
+    timed.push_back({{.timer = bench.timer(candidate, baseline, i, p.call_ns[i]),
+                      .host_counts = bench.settings().host_time,
+                      .fresh = fresh}});
   }
   // Of all kinds: several may have begun after the previous candidate, which may have been of another kind.
   bench.settle_candidates();
   baseline.program->workers().settle();
-  if (!(fresh ? take_confirming_looks(bench, p, timed) : take_first_looks(bench, p, timed))) return false;
+  const auto& budget = bench.settings().timing;
+  const auto looks = fresh ? confirming_looks(budget, 0, 1)
+                           : first_looks(budget, p.request.wanted == evaluation_stage::timed_short);
+  if (!time_by(looks, bench, p, timed, fresh)) return false;
   if (fresh && !sustain(bench, p, timed)) return false;
   std::size_t discarded = 0;
   std::size_t kept = 0;
   int disagreements = 0;
   std::chrono::milliseconds rest{};
-  for (const auto& [timer, spent_s] : timed) {
+  for (const auto& [sampler, spent_s] : timed) {
+    const auto& timer = sampler.timer;
     rest = std::max(rest, timer.rest());
     discarded += static_cast<std::size_t>(timer.discarded());
     kept += timer.pairs().size();

@@ -15,6 +15,7 @@
 #include <kevo/evaluate.hpp>
 #include <kevo/evaluation.hpp>
 #include <kevo/fitness/sandbox.hpp>
+#include <kevo/fitness/timing.hpp>
 #include <kevo/program.hpp>
 #include <kevo/task.hpp>
 
@@ -37,24 +38,6 @@ struct cpu_limits {
   std::uint64_t source_bytes = 1U << 20U;  ///< maximum size of all files of a program together
 };
 
-/// How long timing may take, for each workload. A pair of readings is some calls of the candidate and some of
-/// the baseline, each program in a new process. A look computes the interval of the speedup from all pairs so
-/// far. A candidate that is clearly slower than the champion gets 3 pairs only.
-struct timing_budget {
-  int short_blocks = 5;  ///< number of pairs of the first look
-  int full_blocks =
-      40;  ///< number of pairs of the last look; each look has two to three times the pairs of the one before
-  double short_s = 0.4;  ///< [s] the first look begins no pair that would end later; it has at least 4
-  /// [s] All looks together begin no further pair that would end after this time; they have at least 6 pairs,
-  /// or 4 if two further pairs would take longer than this time. A confirmation has three times this time and
-  /// at least 8 pairs, or 5 if its interval is narrow then and there is no time for more than 8.
-  double full_s = 2;
-  double sustained_s = 0.5;  ///< [s] a confirmation then times the candidate alone for this long
-  double target_interval =
-      0.02;  ///< full timing ends early if the interval is narrower than this fraction of the speedup
-  double alpha = 0.01;  ///< probability that an interval misses the true speedup, for all looks together
-};
-
 /// Computes further measures of a candidate, by name. Called after the evaluation with the program, the path
 /// of the shared object that was built from it, and the evaluation so far; on the thread of the evaluation,
 /// so possibly on several threads at the same time.
@@ -71,7 +54,7 @@ struct cpu_settings {
   int threads = 1;                                            ///< maximum number of threads of a candidate
   sandbox_mode sandbox = sandbox_mode::required;              ///< of builds and of candidates
   cpu_limits limits;                                          ///< time and memory of a candidate
-  timing_budget timing;                                       ///< how long timing may take
+  timing_settings timing;                                     ///< how long timing may take
   /// Folder of cached results and builds, used by kevo only. Empty: builds are cached in memory, results are
   /// not cached.
   std::string cache_dir;

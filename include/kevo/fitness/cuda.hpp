@@ -10,6 +10,7 @@
 
 #include <kevo/evaluate.hpp>
 #include <kevo/fitness/sandbox.hpp>
+#include <kevo/fitness/timing.hpp>
 #include <kevo/task.hpp>
 
 namespace kevo {
@@ -24,21 +25,6 @@ struct cuda_limits {
   /// Maximum host memory of the process of a hosted program, in addition to what a CUDA context needs.
   std::uint64_t memory_bytes = 4ULL << 30U;
   std::uint64_t source_bytes = 1U << 20U;  ///< maximum size of all files of a program together
-};
-
-/// How long timing may take, for each workload. Candidate and baseline are timed in pairs of readings. A look
-/// computes the interval of the speedup from all pairs so far.
-struct cuda_timing {
-  int short_blocks = 4;        ///< number of pairs of the first look
-  int full_blocks = 16;        ///< number of pairs of the last look
-  int confirming_blocks = 16;  ///< number of pairs of a confirmation; two new processes for every two pairs
-  double short_s = 1.0;        ///< [s] time after which the first look begins no further pair
-  double full_s = 4.0;         ///< [s] time after which the full timing begins no further pair
-  double sustained_s =
-      0.5;  ///< [s] after a confirmation, the candidate alone is timed this long; 0 disables it
-  double target_interval =
-      0.02;             ///< timing ends early if the interval is narrower than this fraction of the speedup
-  double alpha = 0.01;  ///< probability that an interval misses the true speedup, for all looks together
 };
 
 /// Additional checks of a candidate (gates: a candidate that fails one is not valid). Each costs time, so all
@@ -75,8 +61,14 @@ struct cuda_settings {
   std::string python;
   sandbox_mode sandbox = sandbox_mode::required;  ///< of builds and of the processes of candidates
   cuda_limits limits;                             ///< time and memory of a candidate
-  cuda_timing timing;                             ///< how long timing may take
-  cuda_gates gates;                               ///< additional checks of a candidate
+  /// How long timing may take. A confirmation has new processes for every two pairs.
+  timing_settings timing = {.short_pairs = 4,
+                            .pairs = 16,
+                            .confirming_pairs = 16,
+                            .short_s = 1,
+                            .full_s = 4,
+                            .target_interval = 0.02};
+  cuda_gates gates;       ///< additional checks of a candidate
   std::string cache_dir;  ///< folder of cached results, builds and measured limits of the device; empty: none
   double pool_fraction =
       0.5;  ///< fraction of the free device memory used for the inputs of all workloads together

@@ -38,7 +38,14 @@ struct torch_settings {
   sandbox_mode sandbox = sandbox_mode::required;  ///< of the processes of candidates
   /// Python needs more time and memory than a shared object. `build_s` is not used.
   cpu_limits limits = {.load_s = 60, .loads_s = 300, .first_call_s = 20, .memory_bytes = 8ULL << 30U};
-  timing_budget timing;  ///< how long timing may take
+  timing_settings timing;  ///< how long timing may take, with device "cpu"
+  /// The same with device "cuda": processes take longer to start than calls take.
+  timing_settings cuda_timing = {.short_pairs = 4,
+                                 .pairs = 16,
+                                 .confirming_pairs = 16,
+                                 .short_s = 1.5,
+                                 .full_s = 8,
+                                 .target_interval = 0.04};
   /// Folder of cached results, used by kevo only. Empty: results are not cached.
   std::string cache_dir;
   std::string helper;  ///< path of kevo-worker-torch.so; empty: it is searched for

@@ -124,8 +124,8 @@ TEST_CASE(
     "single ones") {
   auto settings = fixture::settings({});
   // So little time that eight pairs exceed it on any machine.
-  settings.timing = {.short_blocks = 5,
-                     .full_blocks = 40,
+  settings.timing = {.short_pairs = 5,
+                     .pairs = 40,
                      .short_s = 0.05,
                      .full_s = 0.05,
                      .sustained_s = 0,

@@ -84,7 +84,7 @@ struct fixture {
     s.cache_dir = std::move(cache);
     s.flags = {"-O2"};
     s.pool_s = 0.5;
-    s.timing.full_blocks = 18;
+    s.timing.pairs = 18;
     return s;
   }
   kevo::evaluation run(const std::string& body,

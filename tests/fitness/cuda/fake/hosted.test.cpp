@@ -397,8 +397,8 @@ TEST_CASE("the first call of a size may take as long as a call may, for host cod
   auto t = *toy::task_of("scale.yaml");
   std::erase_if(t.workloads, [](const workload& w) { return w.uuid != "small"; });
   auto settings = toy::quick_settings();
-  settings.timing.short_blocks = 1;
-  settings.timing.full_blocks = 1;
+  settings.timing.short_pairs = 1;
+  settings.timing.pairs = 1;
   cuda_fitness fitness(std::make_shared<const task>(t), settings);
   // Any other call of so short a baseline may take 1.5 s. The double's clock stands still for the first two
   // seconds of it.
