@@ -142,7 +142,7 @@ cpu_settings settings_of(const bundled& b, const cpp_build& build, int threads) 
   settings.timing.sustained_s = 0;
   // Half of the width of `equal_time`, and so many pairs that other work on the machine only costs time.
   settings.timing.target_interval = 0.03;
-  settings.timing.full_blocks = 160;
+  settings.timing.confirming_pairs = 160;
   settings.timing.full_s = 6;
   return settings;
 }
