@@ -198,6 +198,14 @@ std::string seconds(double value) {
 
 }  // namespace
 
+std::vector<std::string> unit_options(const std::vector<std::string>& flags) {
+  std::vector<std::string> result;
+  if (!names_standard(flags)) result.emplace_back(standard_flag);
+  result.insert(result.end(), flags.begin(), flags.end());
+  result.emplace_back("-fPIC");
+  return result;
+}
+
 std::vector<std::string> numeric_libraries() {
   constexpr std::array<std::string_view, 45> names = {
       "eigen3",        "boost",    "openblas",     "libopenblas", "blas",     "libblas",     "cblas",

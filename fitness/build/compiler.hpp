@@ -44,6 +44,10 @@ struct build_result {
   double wall_s = 0;   ///< what this call took, all tries together
 };
 
+/// The options with which a program's source is compiled to an object that candidates and bundles are linked
+/// from; the compiler, the files and what only the linker reads are left out.
+std::vector<std::string> unit_options(const std::vector<std::string>& flags);
+
 /// Headers and libraries of this machine that hold finished kernels (Eigen, BLAS, LAPACK, FFTW, oneDNN, the
 /// library of Fortran, Python's packages, ...): a candidate that includes, or embeds as bytes, one of them
 /// would be somebody else's kernel.

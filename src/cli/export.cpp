@@ -19,6 +19,7 @@
 
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/format.hpp"
+#include "src/cli/announced_waits.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/standard_output.hpp"
 #include "src/export/bundle/bundle.hpp"
@@ -42,6 +43,7 @@ struct export_words {
   std::optional<candidate_id> candidate;
   std::string name;
   std::string sandbox;
+  std::string timing;
   std::vector<std::string> plugins;
   std::vector<std::string> rules;
   bool need_kernel = false;
@@ -139,6 +141,10 @@ sandbox_mode mode_of(const std::string& word) {
   return word == "best" ? sandbox_mode::best : word == "off" ? sandbox_mode::off : sandbox_mode::required;
 }
 
+bundle_timing timing_of(const std::string& word) {
+  return word == "told" ? bundle_timing::told : word == "off" ? bundle_timing::off : bundle_timing::required;
+}
+
 /// Adds to `answer` what became of a bundle, and returns it as text.
 std::string tell_bundle(const bundle_summary& summary, const std::string& output,
                         boost::json::object& answer) {
@@ -150,6 +156,13 @@ std::string tell_bundle(const bundle_summary& summary, const std::string& output
     said += *summary.as_measured
                 ? "its machine code is the one that the run measured\n"
                 : "its machine code was compiled again; the run's folder has no equal build\n";
+  }
+  if (summary.time_ratio) {
+    const auto& [value, range] = *summary.time_ratio;
+    answer["time_ratio"] = boost::json::value{{"value", value}, {"low", range.low}, {"high", range.high}};
+    said +=
+        fmt::format("a call takes {:.3f} [{:.3f}, {:.3f}] of the time of the object that the run measured\n",
+                    value, range.low, range.high);
   }
   boost::json::array remarks;
   for (const auto& remark : summary.remarks) {
@@ -188,13 +201,12 @@ void refuse_other_formats(const export_words& words, export_format format) {
     throw error(error_code::usage, "this option applies to the format flashinfer only",
                 {.file = {}, .key = "--top"}, "remove it, or write --format flashinfer");
   }
-  if ((words.candidate || !words.name.empty() || !words.sandbox.empty()) && format != export_format::bundle) {
-    throw error(error_code::usage, "this option applies to the format bundle only",
-                {.file = {},
-                 .key = words.candidate       ? "--candidate"
-                        : !words.name.empty() ? "--name"
-                                              : "--sandbox"},
-                "remove it, or write --format bundle");
+  for (const auto& [given, key] :
+       {std::pair(words.candidate.has_value(), "--candidate"), std::pair(!words.name.empty(), "--name"),
+        std::pair(!words.sandbox.empty(), "--sandbox"), std::pair(!words.timing.empty(), "--timing")}) {
+    if (given && format != export_format::bundle)
+      throw error(error_code::usage, "this option applies to the format bundle only",
+                  {.file = {}, .key = key}, "remove it, or write --format bundle");
   }
   const auto& training = words.training;
   for (const auto& [given, key] :
@@ -263,8 +275,10 @@ void run_export(export_words words, const invocation& shared) {
     }
     case export_format::bundle: {
       if (output.empty()) output = (std::filesystem::path(words.run) / "bundle").string();
-      const auto summary = export_bundle(record, task_of(record, words), output,
-                                         {words.candidate, words.name, mode_of(words.sandbox)});
+      announced_waits waits;
+      const auto summary = export_bundle(
+          record, task_of(record, words), output,
+          {words.candidate, words.name, mode_of(words.sandbox), timing_of(words.timing), waits.listener()});
       said = tell_bundle(summary, output, answer);
       break;
     }
@@ -315,7 +329,14 @@ void add_export(CLI::App& program, invocation& shared) {
                    "bundle: number of the candidate (default: the champion)");
   verb->add_option(
       "--name", words->name,
-      "bundle: name of the CMake target, the namespace and the files (default: the task's name)");
+      "bundle: name of the CMake target, the namespace and the files (default: kevo_TASK; Triton: TASK)");
+  verb->add_option("--timing", words->timing,
+                   "bundle in C++: required: build it, time it against the object that the run measured, and "
+                   "refuse it if "
+                   "it takes another time; told: write it in any case, with what was found; off: neither "
+                   "build nor time "
+                   "it (default: required)")
+      ->check(CLI::IsMember({"required", "told", "off"}));
   verb->add_option(
           "--sandbox", words->sandbox,
           "bundle: sandbox of the compilers, which read the sources: required, best or off (default: "

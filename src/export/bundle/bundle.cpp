@@ -1,6 +1,8 @@
 #include "src/export/bundle/bundle.hpp"
 
+#include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -8,7 +10,9 @@
 
 #include <kevo/error.hpp>
 
+#include "src/base/settings/yaml.hpp"
 #include "src/export/bundle/bundle_parts.hpp"
+#include "src/export/bundle/cpp_time.hpp"
 
 namespace kevo {
 namespace fs = std::filesystem;
@@ -49,7 +53,66 @@ recorded_evaluation evaluation_to_show(const journal& record, candidate_id id) {
               {.file = record.directory(), .key = {}}, "kevo show lists the candidates that have one");
 }
 
+// What kevo wrote has the bundle's name in its namespaces, so that bundles of two versions of kevo can be
+// linked together.
+void name_runtime(const bundled& b, folder_text& files) {
+  const std::string common = "kevo_bundle";
+  for (auto& [path, text] : files) {
+    if (path.starts_with("source/") || path.starts_with("test/reference/") ||
+        path.starts_with("test/baseline/"))
+      continue;
+    const auto own = b.name + "_runtime";
+    for (auto at = text.find(common); at != std::string::npos; at = text.find(common, at + own.size()))
+      text.replace(at, common.size(), own);
+  }
+}
+
+// The threads that programs of the run may have.
+int threads_of(const journal& record) {
+  const auto& text = record.header().config_yaml;
+  if (text.empty()) return 1;
+  const auto tree = parse_yaml(text, record.directory() + "/journal.sqlite: config");
+  const auto* fitness = tree.find("fitness");
+  const auto* threads = fitness == nullptr || !fitness->is_map() ? nullptr : fitness->find("threads");
+  return threads == nullptr ? 1 : std::max(1, std::atoi(threads->text.c_str()));
+}
+
+// Builds and times a bundle in C++, and refuses one that takes another time than the run's object, or says
+// it in `summary`.
+void time_bundle(bundled& b, folder_text& files, bundle_summary& summary, int threads,
+                 const bundle_options& options) {
+  const auto [ratio, why_not] = time_cpp_bundle(b, files, threads, options.waiting);
+  summary.time_ratio = ratio;
+  if (!ratio) {
+    summary.remarks.push_back("the bundle was not built and timed: " + why_not);
+    return;
+  }
+  const auto [low, high] = ratio->range;
+  if (equal_time.low <= low && high <= equal_time.high) return;
+  const auto found = fmt::format(
+      "a call of the bundle takes {:.3f} [{:.3f}, {:.3f}] of the time of the object that the run measured",
+      ratio->value, low, high);
+  const bool undecided = low <= equal_time.high && equal_time.low <= high;
+  if (undecided) {
+    summary.remarks.push_back(found +
+                              ", which is too wide to tell whether they are equal; a machine without "
+                              "other work gives a narrower interval");
+  } else if (options.timing == bundle_timing::told) {
+    summary.remarks.push_back(found);
+  } else {
+    throw error(error_code::input,
+                fmt::format("{}; it should be within [{}, {}]", found, equal_time.low, equal_time.high),
+                {.file = b.run_folder, .key = {}},
+                "nothing was written; export again on a machine without other work, or with --timing told");
+  }
+}
+
 }  // namespace
+
+std::string context_of(const evaluation& e, const std::string& key, const std::string& otherwise) {
+  const auto found = e.context.find(key);
+  return found == e.context.end() ? otherwise : found->second;
+}
 
 // Goes through the file once, so that a value may contain what looks like a key.
 std::string filled(std::string_view name, const std::map<std::string, std::string>& values) {
@@ -89,13 +152,16 @@ bundle_summary export_bundle(const journal& record, const task& t, const std::st
   const auto shown = bundle::evaluation_to_show(record, *chosen);
   bundle_summary summary;
   summary.candidate = *chosen;
-  summary.name = bundle::identifier(options.name.empty() ? t.name : options.name);
-  const bundle::bundled b{summary.name,   &t, source.get(), shown.result.get(), record.directory(),
-                          options.sandbox};
+  summary.name = bundle::identifier(!options.name.empty()          ? options.name
+                                    : source->language == "triton" ? t.name
+                                                                   : "kevo_" + t.name);
+  bundle::bundled b{summary.name, &t, source.get(), shown.result.get(), record.directory(), options.sandbox};
   bundle::folder_text files;
   for (const auto& file : source->files) files["source/" + file.path] = file.text;
   if (source->language == "cpp") {
     bundle::add_cpp_files(b, files, summary);
+    if (options.timing != bundle_timing::off)
+      bundle::time_bundle(b, files, summary, bundle::threads_of(record), options);
   } else if (source->language == "cuda") {
     bundle::add_cuda_files(b, files, summary);
   } else if (source->language == "triton") {
@@ -106,6 +172,7 @@ bundle_summary export_bundle(const journal& record, const task& t, const std::st
                 {.file = record.directory(), .key = {}}, "--format jsonl has the sources of all candidates");
   }
   bundle::add_card(b, record, summary, files);
+  bundle::name_runtime(b, files);
   bundle::write_all(directory, files);
   return summary;
 }

@@ -16,6 +16,12 @@ namespace kevo::bundle {
 /// Files by their paths in the bundle.
 using folder_text = std::map<std::string, std::string>;
 
+/// C++: how many bytes behind the begin of a page the code begins.
+struct placement {
+  unsigned program = 0;
+  unsigned baseline = 0;
+};
+
 /// A program that becomes a bundle. Borrows.
 struct bundled {
   std::string name;  ///< a C++ identifier
@@ -24,6 +30,9 @@ struct bundled {
   const evaluation* result = nullptr;
   std::string run_folder;
   sandbox_mode sandbox = sandbox_mode::required;  ///< of compilers
+  /// C++: the baseline of the run's figure, where the bundle can be compared with it; else null.
+  const baseline* compared_with = nullptr;
+  placement places = {};  ///< C++
 };
 
 /// A shipped file of src/export/bundle/files, for example "launch_runtime.hpp".
@@ -32,9 +41,12 @@ std::string_view shipped_file(std::string_view name);
 /// A shipped file with `@key@` replaced.
 std::string filled(std::string_view name, const std::map<std::string, std::string>& values);
 
+/// A value of the context of an evaluation.
+std::string context_of(const evaluation& e, const std::string& key, const std::string& otherwise = {});
+
 /// Adds the files of a program in C++ or CUDA: sources, header, library, CMake files. Says in `summary` what
 /// is missing.
-void add_cpp_files(const bundled& b, folder_text& files, bundle_summary& summary);
+void add_cpp_files(bundled& b, folder_text& files, bundle_summary& summary);
 void add_cuda_files(const bundled& b, folder_text& files, bundle_summary& summary);
 
 /// Adds the file of a program in Triton with launch lines: its source, and a function of PyTorch's tensors

@@ -1,8 +1,11 @@
 // The test of a bundle: draws inputs of the visible workloads, and compares with the task's reference.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -15,6 +18,7 @@
 #include "fitness/oracle/signature.hpp"
 #include "src/export/bundle/bundle_parts.hpp"
 #include "src/export/bundle/cuda_launcher.hpp"
+#include "src/export/bundle/literals.hpp"
 
 namespace kevo::bundle {
 namespace {
@@ -33,11 +37,13 @@ std::string make_inputs(const task& t, const workload& w, const axes_map& axes) 
   std::string text;
   for (const auto& input : t.inputs) {
     const auto recipe = resolved(generator_of(input, w), axes);
-    const auto law = recipe.kind == "offsets" ? fmt::format(", \"{}\", {:.17g}", recipe.law, recipe.parameter)
-                                              : std::string();
+    std::string more;
+    if (recipe.kind == "offsets") more = fmt::format(", \"{}\", {:.17g}", recipe.law, recipe.parameter);
+    if (recipe.kind == "zipf") more = fmt::format(", {:.17g}", recipe.parameter);
+    if (recipe.kind == "columns") more = ", " + recipe.rows;
     text += fmt::format("  tensor {}({}, {});\n  draw_{}({}, random, {:.17g}, {:.17g}{});\n", input.name,
                         tag(input.dtype), element_count(input, axes), recipe.kind, input.name, recipe.a,
-                        recipe.b, law);
+                        recipe.b, more);
   }
   return text;
 }
@@ -108,7 +114,16 @@ std::string recorded_ms(const evaluation& e, const std::string& uuid) {
   return "0, 0, 0";
 }
 
-std::string test_file(const bundled& b, const std::string& includes, const std::string& before,
+// What differs between the tests of C++ and CUDA.
+struct test_parts {
+  std::string includes;
+  std::string declarations;
+  std::string before;  ///< the workloads
+  std::string child;   ///< the option of a process that measures
+  std::string speed;   ///< what is returned for --speed, an expression; empty: there is no such option
+};
+
+std::string test_file(const bundled& b, const test_parts& parts,
                       const std::function<std::string(const workload&, const axes_map&)>& body) {
   std::string functions;
   std::string calls;
@@ -116,28 +131,36 @@ std::string test_file(const bundled& b, const std::string& includes, const std::
   for (const auto& w : b.what->workloads) {
     if (w.hidden) continue;
     functions += fmt::format(
-        "// {}\nbool workload_{}(bool timed) {{\n  random_numbers random(1);\n{}  return right;\n}}\n\n",
+        "// {}\nbool workload_{}([[maybe_unused]] bool timed) {{\n  random_numbers random(1);\n{}  return "
+        "right;\n}}\n\n",
         w.uuid, number, body(w, axis_values(*b.what, w)));
-    calls += fmt::format("    right = workload_{}(timed) && right;\n", number++);
+    calls +=
+        fmt::format("    if (only < 0 || only == {0}) right = workload_{0}(timed) && right;\n", number++);
   }
+  const auto speed =
+      parts.speed.empty()
+          ? std::string()
+          : fmt::format("    if (count > 1 && std::strcmp(words[1], \"--speed\") == 0) return {};\n",
+                        parts.speed);
   return fmt::format(
-      R"(// Compares the program with the reference of the task on random input data; with --time, also times it in
-// several processes.
+      R"(// Compares the program with the reference of the task on random input data; with --speed, times it in several
+// processes and compares with what the run measured.
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 
 {}
-namespace {{
+{}namespace {{
 
 using namespace kevo_bundle;
 
 {}}}  // namespace
 
 int main(int count, char** words) {{
-  if (count > 1 && std::strcmp(words[1], "--time") == 0) return time_in_processes(words[0], 5);
-  const bool timed = count > 1 && std::strcmp(words[1], "--times") == 0;
+  const bool timed = count > 1 && std::strcmp(words[1], "{}") == 0;
+  const int only = count > 2 ? std::atoi(words[2]) : -1;  // of the workloads
   try {{
-{}    bool right = true;
+{}{}    bool right = true;
 {}    std::puts(right ? "passed" : "FAILED");
     return right ? 0 : 1;
   }} catch (const std::exception& e) {{
@@ -146,22 +169,28 @@ int main(int count, char** words) {{
   }}
 }}
 )",
-      includes, functions, before, calls);
+      parts.includes, parts.declarations, functions, parts.child, speed, parts.before, calls);
 }
 
 }  // namespace
 
 std::string reason_against_test(const task& t) {
+  constexpr std::array<std::string_view, 8> drawn = {"normal",      "uniform", "integers", "sorted",
+                                                     "permutation", "zipf",    "offsets",  "columns"};
   if (!t.reference) return "the task has no reference";
   for (const auto& w : t.workloads) {
     if (w.hidden) continue;
+    std::set<std::string> known;
     for (const auto& input : t.inputs) {
       const auto given = w.inputs.find(input.name);
-      const auto& kind = generator_of(input, w).kind;
+      const auto& recipe = generator_of(input, w);
       if (input.scalar) return "a test with scalar inputs is not written yet";
       if (given != w.inputs.end() && given->second.contents) return "the input " + input.name + " is a file";
-      if (kind != "normal" && kind != "uniform" && kind != "integers" && kind != "offsets")
-        return "its input " + input.name + " is drawn by the generator " + kind;
+      if (std::find(drawn.begin(), drawn.end(), recipe.kind) == drawn.end())
+        return "its input " + input.name + " is drawn by the generator " + recipe.kind;
+      known.insert(input.name);
+      if (recipe.kind == "columns" && !known.contains(recipe.rows))
+        return "its input " + input.name + " stands before the offsets of its rows";
     }
     for (const auto& output : t.outputs) {
       if (tolerance_for(t, w, output.name).has_contract())
@@ -175,14 +204,37 @@ void add_cpp_test(const bundled& b, folder_text& files) {
   const auto& t = *b.what;
   for (const auto& file : t.reference->source.files) files["test/reference/" + file.path] = file.text;
   files["test/check_runtime.hpp"] = shipped_file("check_runtime.hpp");
+  if (b.compared_with != nullptr) {
+    for (const auto& file : b.compared_with->source.files) files["test/baseline/" + file.path] = file.text;
+    files["test/paired_times.hpp"] = shipped_file("paired_times.hpp");
+  }
+  std::string types;      // of the parameters of the reference
+  std::string own_types;  // of the program
+  const auto add = [](std::string& list, const std::string& what) {
+    list += (list.empty() ? "" : ", ") + what;
+  };
+  for (const auto& input : t.inputs) {
+    add(types, is_real(input) ? "const double*" : "const std::int64_t*");
+    add(own_types, fmt::format("const {}*", cpp_type(input.dtype)));
+  }
+  for (const auto& output : t.outputs) {
+    add(types, is_real(output) ? "double*" : "std::int64_t*");
+    add(own_types, cpp_type(output.dtype) + "*");
+  }
+  for (std::size_t i = 0; i < scale_tensors(t).size(); ++i) add(types, "double*");
+  for (const auto& a : t.axes) {
+    if (a.value) continue;
+    add(types, "std::int64_t");
+    add(own_types, "std::int64_t");
+  }
   const auto body = [&](const workload& w, const axes_map& axes) {
-    std::string text = make_inputs(t, w, axes);
-    text += make_outputs(t, w, axes);
+    std::string text;
     std::string ours;
     std::string theirs;
-    const auto add = [](std::string& list, const std::string& what) {
-      list += (list.empty() ? "" : ", ") + what;
-    };
+    std::string placed;  // as `ours`, at the places of a timed call
+    std::string inputs;
+    std::string outputs;
+    std::size_t number = 0;
     for (const auto& input : t.inputs) {
       const char* wide = is_real(input) ? "double" : "std::int64_t";
       text += fmt::format(
@@ -191,36 +243,54 @@ void add_cpp_test(const bundled& b, folder_text& files) {
           input.name, is_real(input) ? "dtype::float64" : "dtype::int64");
       add(ours, fmt::format("{}.data<{}>()", input.name, cpp_type(input.dtype)));
       add(theirs, fmt::format("{}_wide.data<{}>()", input.name, wide));
+      add(placed, fmt::format("at.at<{}>({})", cpp_type(input.dtype), number++));
+      add(inputs, '&' + input.name);
     }
     for (const auto& output : t.outputs) {
       add(ours, fmt::format("{}.data<{}>()", output.name, cpp_type(output.dtype)));
       add(theirs,
           fmt::format("{}_expected.data<{}>()", output.name, is_real(output) ? "double" : "std::int64_t"));
+      add(placed, fmt::format("at.at<{}>({})", cpp_type(output.dtype), number++));
+      add(outputs, '&' + output.name);
     }
     for (const auto& name : scale_tensors(t)) add(theirs, name + "_expected.data<double>()");
     for (const auto& a : t.axes) {
       if (a.value) continue;
-      add(ours, std::to_string(axes.at(a.name)));
-      add(theirs, std::to_string(axes.at(a.name)));
+      for (auto* list : {&ours, &theirs, &placed}) add(*list, std::to_string(axes.at(a.name)));
     }
-    text += fmt::format("  {0}::run({1});\n  reference({2});\n{3}", b.name, ours, theirs,
+    const auto made = make_inputs(t, w, axes) + make_outputs(t, w, axes);
+    text += fmt::format("  {0}::run({1});\n  {0}_reference({2});\n{3}", b.name, ours, theirs,
                         comparisons(t, w, axes));
-    text += fmt::format(
-        "  if (right && timed) tell_time(\"{0}\", times_of([&] {{ {1}::run({2}); }}, 50), {3});\n", w.uuid,
-        b.name, ours, recorded_ms(*b.result, w.uuid));
-    return text;
+    if (b.compared_with == nullptr) return made + text;
+    const auto timed = fmt::format(
+        "  if (timed) {{\n    tell_ratio(\"{0}\", {1:.17g}, call_buffers({{{2}}}, {{{3}}}, {4}),\n"
+        "               [](const call_buffers& at) {{ {5}::run({6}); }},\n"
+        "               [](const call_buffers& at) {{ {5}_baseline({6}); }});\n    return true;\n  }}\n",
+        w.uuid, w.weight, inputs, outputs, w.cache == "cold", b.name, placed);
+    return made + timed + text;
   };
-  files[fmt::format("test/{}_test.cpp", b.name)] = test_file(
-      b,
-      fmt::format("#include \"check_runtime.hpp\"\n#include \"reference/{}\"\n#include \"{}.hpp\"\n",
-                  t.reference->source.files.front().path, b.name),
-      "", body);
+  test_parts parts;
+  parts.includes = fmt::format("#include \"{}\"\n#include \"{}.hpp\"\n",
+                               b.compared_with != nullptr ? "paired_times.hpp" : "check_runtime.hpp", b.name);
+  parts.declarations = fmt::format("extern \"C\" void {}_reference({});\n", b.name, types);
+  parts.child = "--ratios";
+  if (b.compared_with != nullptr) {
+    parts.declarations += fmt::format("extern \"C\" void {}_baseline({});\n", b.name, own_types);
+    parts.speed = fmt::format(
+        "kevo_bundle::speed_in_processes(words[0], {{{}, {:.17g}, {:.17g}, {}}}, {})",
+        cpp_literal(b.compared_with->name), b.result->speedup_interval.low, b.result->speedup_interval.high,
+        cpp_literal(b.result->device),
+        std::count_if(t.workloads.begin(), t.workloads.end(), [](const workload& w) { return !w.hidden; }));
+  }
+  parts.declarations += '\n';
+  files[fmt::format("test/{}_test.cpp", b.name)] = test_file(b, parts, body);
 }
 
 void add_cuda_test(const bundled& b, folder_text& files) {
   const auto& t = *b.what;
   files["test/check_runtime.hpp"] = shipped_file("check_runtime.hpp");
   files["test/device_memory.hpp"] = shipped_file("device_memory.hpp");
+  files["test/device_times.hpp"] = shipped_file("device_times.hpp");
   const auto body = [&](const workload& w, const axes_map& axes) {
     std::string text = make_inputs(t, w, axes) + make_outputs(t, w, axes);
     std::string sizes;
@@ -276,12 +346,15 @@ void add_cuda_test(const bundled& b, folder_text& files) {
         moved, b.name, w.uuid, w.cache == "cold", recorded_ms(*b.result, w.uuid));
     return text;
   };
-  files[fmt::format("test/{}_test.cpp", b.name)] =
-      test_file(b,
-                fmt::format("#include \"device_memory.hpp\"\n#include \"{0}.hpp\"\n#include "
-                            "\"{0}_reference.hpp\"\n",
-                            b.name),
-                "    const device_context device;\n", body);
+  files[fmt::format("test/{}_test.cpp", b.name)] = test_file(
+      b,
+      {fmt::format("#include \"device_memory.hpp\"\n#include \"device_times.hpp\"\n#include "
+                   "\"{0}.hpp\"\n#include \"{0}_reference.hpp\"\n",
+                   b.name),
+       "", "    const device_context device;\n", "--times",
+       fmt::format("kevo_bundle::time_in_processes(words[0], 5, kevo_bundle::device_context().name(), {})",
+                   cpp_literal(b.result->device))},
+      body);
 }
 
 }  // namespace kevo::bundle

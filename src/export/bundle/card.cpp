@@ -48,6 +48,12 @@ boost::json::array workloads_of(const evaluation& e) {
 }
 
 std::string code_of(const bundle_summary& summary) {
+  if (summary.time_ratio)
+    return fmt::format(
+        "Built as a user builds it, a call took {:.3f} [{:.3f}, {:.3f}] of the time of the object that the "
+        "run "
+        "measured\n(99 % interval, alternating pairs, when this bundle was made).\n",
+        summary.time_ratio->value, summary.time_ratio->range.low, summary.time_ratio->range.high);
   if (!summary.as_measured) return "";
   return *summary.as_measured ? "The machine code is the one that the run measured.\n"
                               : "The machine code was compiled again for this bundle. The run's folder has "
@@ -72,10 +78,9 @@ std::string steps(const bundled& b, bool cuda, const folder_text& files) {
   if (b.source->language == "triton") return python_steps(b);
   const bool test = files.contains(fmt::format("test/{}_test.cpp", b.name));
   std::string text = "```sh\ncmake -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build\n";
-  if (test)
-    text += fmt::format(
-        "build/{0}_test          # compares with the reference\nbuild/{0}_test --time   # and times it\n",
-        b.name);
+  if (test) text += fmt::format("build/{0}_test           # compares with the reference\n", b.name);
+  if (files.contains("test/device_times.hpp") || files.contains("test/paired_times.hpp"))
+    text += fmt::format("build/{0}_test --speed   # compares the speed with what the run measured\n", b.name);
   if (cuda && files.contains("tools/recompile.sh"))
     text += "sh tools/recompile.sh .   # compiles the source again with nvcc and compares the machine code\n";
   else if (cuda)
@@ -129,6 +134,10 @@ void add_card(const bundled& b, const journal& record, const bundle_summary& sum
                            {"remarks", remarks}};
   card["machine_code_as_measured"] =
       summary.as_measured ? boost::json::value(*summary.as_measured) : boost::json::value(nullptr);
+  card["time_ratio"] = summary.time_ratio ? boost::json::value{{"value", summary.time_ratio->value},
+                                                               {"low", summary.time_ratio->range.low},
+                                                               {"high", summary.time_ratio->range.high}}
+                                          : boost::json::value(nullptr);
   files["card.json"] = boost::json::serialize(card) + '\n';
 
   std::string times;

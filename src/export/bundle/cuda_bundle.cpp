@@ -36,11 +36,6 @@ Value value_of(const bundled& b, Result result) {
   return std::get<Value>(std::move(result));
 }
 
-std::string context_of(const evaluation& e, const std::string& key, const std::string& otherwise) {
-  const auto found = e.context.find(key);
-  return found == e.context.end() ? otherwise : found->second;
-}
-
 // Whether a build of the run contains this machine code. A run keeps its builds in RUN/cache/builds.
 bool run_has_built(const std::string& run_folder, const std::string& image) {
   std::error_code code;

@@ -32,7 +32,7 @@ std::string cpp_literals(const std::vector<std::string>& words) {
 std::string cmake_word(std::string_view word) {
   std::string text;
   for (const char c : word) {
-    if (c == '\\' || c == '\'' || c == '"') text += '\\';
+    if (c == '\\' || c == '\'' || c == '"' || c == ' ') text += '\\';
     text += c;
   }
   return text;

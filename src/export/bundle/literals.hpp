@@ -13,7 +13,8 @@ std::string cpp_literal(std::string_view text);
 /// The words as literals of C++, separated by commas.
 std::string cpp_literals(const std::vector<std::string>& words);
 
-/// A word without white space that CMake's `separate_arguments(... UNIX_COMMAND ...)` takes as it is.
+/// A word without other white space than blanks, and not empty, that CMake's `separate_arguments(...
+/// UNIX_COMMAND ...)` takes as it is.
 std::string cmake_word(std::string_view word);
 
 /// The text as a quoted argument of CMake.

@@ -148,26 +148,27 @@ int main() {
   CHECK(shell::run({(folder / "program")}, folder.string()).out == expected);
 }
 
-TEST_CASE(
-    "the time of a bundle's program is the median of several processes, beside the interval of the run") {
+TEST_CASE("the time of a bundle's program on a device is the median of several processes, and is judged") {
   const shell::scratch folder;
-  shell::write_file(folder / "check_runtime.hpp",
-                    std::string(kevo::bundle::shipped_file("check_runtime.hpp")));
+  for (const auto* name : {"check_runtime.hpp", "device_times.hpp"})
+    shell::write_file(folder / name, std::string(kevo::bundle::shipped_file(name)));
   // Each process adds a line to a file, and is slower than the one before.
-  shell::write_file(folder / "main.cpp", R"(#include "check_runtime.hpp"
+  shell::write_file(folder / "main.cpp", R"(#include <cstdlib>
+#include "device_times.hpp"
 using namespace kevo_bundle;
 int main(int count, char** words) {
-  if (count == 1) return time_in_processes(words[0], 5);
+  if (count == 1) return time_in_processes(words[0], 5, "a device", std::getenv("DEVICE"));
   std::FILE* file = std::fopen("starts", "a+");
   std::fputs("x", file);
   std::fseek(file, 0, SEEK_END);
   const double starts = static_cast<double>(std::ftell(file));
   std::fclose(file);
+  const double least = std::atof(std::getenv("LEAST"));
   std::puts("right");
   tell_time("a size", {starts, 0.5, 90}, 3, 2.5, 3.5);
-  tell_time("other", {10 * starts, 1, 900}, 3, 2.5, 3.5);
+  tell_time("other", {least, 1, 900}, 3, 2.5, 3.5);
   tell_time("unknown", {1}, 0, 0, 0);
-  return starts > 5 ? 1 : 0;
+  return starts > 15 ? 1 : 0;
 }
 )");
   const auto built = shell::run({"/usr/bin/env", "c++", "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror",
@@ -175,17 +176,24 @@ int main(int count, char** words) {
                                 folder.string());
   INFO(built.err);
   REQUIRE(built.code == 0);
-  const auto told = shell::run({(folder / "program")}, folder.string());
-  CHECK(told.code == 0);
+  const auto told = [&](const std::string& least, const std::string& device = "a device") {
+    return shell::run({"/usr/bin/env", "LEAST=" + least, "DEVICE=" + device, (folder / "program")},
+                      folder.string());
+  };
+  CHECK(told("30", "another device").code == 77);
+  const auto near = told("3.8");
+  CHECK(near.code == 0);
   CHECK(
-      told.out ==
+      near.out ==
       "right\n"
       "a size: 3 ms a call (median of 5 processes, 1 to 5); the run measured 3 ms [2.5, 3.5], and the median "
       "is within this interval\n"
-      "other: 30 ms a call (median of 5 processes, 10 to 50); the run measured 3 ms [2.5, 3.5], and the "
-      "median is above this interval\n"
-      "unknown: 1 ms a call (median of 5 processes, 1 to 1)\n");
-  CHECK(shell::run({(folder / "program")}, folder.string()).code == 1);
+      "other: 3.8 ms a call (median of 5 processes, 3.8 to 3.8); the run measured 3 ms [2.5, 3.5], and the "
+      "median is above this interval by less than 15 %\n"
+      "unknown: 1 ms a call (median of 5 processes, 1 to 1)\npassed\n");
+  CHECK(told("30").code == 1);
+  CHECK(told("2.2").code == 1);  // "a size" takes too long now
+  CHECK(told("3").out.find("passed") == std::string::npos);
 }
 
 }  // namespace flagship_tasks

@@ -1,16 +1,17 @@
 #pragma once
-// What the tests of a bundle of kevo need: random contents, comparison with the reference, times. C++17.
+// What the tests of a bundle of kevo need: random contents, comparison with the reference, processes. C++17.
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <map>
+#include <new>
 #include <random>
+#include <set>
 #include <string>
+#include <sys/mman.h>
 #include <vector>
 
 namespace kevo_bundle {
@@ -63,11 +64,30 @@ inline double decode_16(std::uint16_t word, int exponent_bits) {
   return (word & 0x8000) != 0 ? -value : value;
 }
 
+/// Memory from the operating system itself. A program that allocates in its calls is to find the state of
+/// malloc that it finds in a process of its own, and malloc keeps more for later after large blocks.
+template <class T>
+struct mapped_memory {
+  using value_type = T;
+  mapped_memory() = default;
+  template <class Other>
+  mapped_memory(const mapped_memory<Other>&) {}  // NOLINT: allocators convert
+  T* allocate(std::size_t count) {
+    void* at = ::mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) throw std::bad_alloc();
+    return static_cast<T*>(at);
+  }
+  void deallocate(T* at, std::size_t count) { ::munmap(at, count * sizeof(T)); }
+  friend bool operator==(const mapped_memory&, const mapped_memory&) { return true; }
+  friend bool operator!=(const mapped_memory&, const mapped_memory&) { return false; }
+};
+using mapped_bytes = std::vector<unsigned char, mapped_memory<unsigned char>>;
+
 /// A tensor in host memory.
 struct tensor {
   dtype type = dtype::float32;
   std::size_t count = 0;
-  std::vector<unsigned char> bytes;
+  mapped_bytes bytes;
 
   tensor(dtype element, std::size_t elements)
       : type(element), count(elements), bytes(elements * size_of(element)) {}
@@ -164,6 +184,48 @@ inline void draw_integers(tensor& to, random_numbers& random, double low, double
   for (std::size_t i = 0; i < to.count; ++i) to.set(i, static_cast<double>(draw(random)));
 }
 
+inline void draw_sorted(tensor& to, random_numbers& random, double low, double high) {
+  draw_integers(to, random, low, high);
+  std::vector<double> values(to.count);
+  for (std::size_t i = 0; i < to.count; ++i) values[i] = to.at(i);
+  std::sort(values.begin(), values.end());
+  for (std::size_t i = 0; i < to.count; ++i) to.set(i, values[i]);
+}
+/// Each number from 0 to one less than the count once.
+inline void draw_permutation(tensor& to, random_numbers& random, double, double) {
+  std::vector<double> values(to.count);
+  for (std::size_t i = 0; i < to.count; ++i) values[i] = static_cast<double>(i);
+  std::shuffle(values.begin(), values.end(), random);
+  for (std::size_t i = 0; i < to.count; ++i) to.set(i, values[i]);
+}
+/// Integers of which the k-th most frequent one is proportional to k^-exponent.
+inline void draw_zipf(tensor& to, random_numbers& random, double low, double high, double exponent) {
+  std::vector<double> weights;
+  std::vector<double> values;
+  for (double value = std::ceil(low); value <= high; ++value) {
+    weights.push_back(std::pow(static_cast<double>(weights.size() + 1), -exponent));
+    values.push_back(value);
+  }
+  std::shuffle(values.begin(), values.end(), random);
+  std::discrete_distribution<std::size_t> draw(weights.begin(), weights.end());
+  for (std::size_t i = 0; i < to.count; ++i) to.set(i, values[draw(random)]);
+}
+/// The columns of a sparse matrix, ascending and distinct in each row. `rows` are the offsets of its rows.
+inline void draw_columns(tensor& to, random_numbers& random, double columns, double, const tensor& rows) {
+  const auto all = static_cast<std::int64_t>(columns);
+  for (std::size_t row = 0; row + 1 < rows.count; ++row) {
+    const auto first = static_cast<std::int64_t>(rows.at(row));
+    const auto length = static_cast<std::int64_t>(rows.at(row + 1)) - first;
+    std::set<std::int64_t> chosen;  // by Floyd's algorithm
+    for (std::int64_t last = all - length; last < all; ++last) {
+      const auto one = std::uniform_int_distribution<std::int64_t>(0, last)(random);
+      chosen.insert(chosen.count(one) == 0 ? one : last);
+    }
+    auto at = static_cast<std::size_t>(first);
+    for (const auto one : chosen) to.set(at++, static_cast<double>(one));
+  }
+}
+
 /// Ascending numbers from 0 to `total`, the offsets of rows. The lengths of the rows are at most `longest`
 /// (0: any) and follow a law: "equal", "uniform" (from 0 to twice the mean), "power_law" (the k-th of a
 /// random order of the rows is proportional to k^-exponent), or "" (as between uniformly distributed
@@ -229,74 +291,31 @@ inline double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Times of single calls on the processor in milliseconds, after a warm-up; fewer than `calls` calls, but at
-/// least 5, if they take more than half a second together.
-template <class Call>
-std::vector<double> times_of(const Call& call, int calls) {
-  constexpr double enough_ms = 500;
-  std::vector<double> times;
-  double spent_ms = 0;
-  for (int i = -2; i < calls && (i < 5 || spent_ms < enough_ms); ++i) {
-    const auto before = std::chrono::steady_clock::now();
-    call();
-    const std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - before;
-    spent_ms += passed.count();
-    if (i >= 0) times.push_back(passed.count());
-  }
-  return times;
-}
-
-/// Prints the median of the times in the words of `time_in_processes`, with what the run measured.
-inline void tell_time(const char* workload, const std::vector<double>& times_ms, double recorded_ms,
-                      double low_ms, double high_ms) {
-  std::printf("time %.9g %.9g %.9g %.9g %s\n", median(times_ms), recorded_ms, low_ms, high_ms, workload);
-}
-
-/// The medians of one workload in several processes, and what the run measured [ms].
-struct told_times {
-  std::vector<double> medians;
-  double recorded = 0, low = 0, high = 0;
-};
-
-inline void print_times(const std::string& workload, const told_times& told) {
-  const auto [least, most] = std::minmax_element(told.medians.begin(), told.medians.end());
-  const double middle = median(told.medians);
-  std::printf("%s: %.5g ms a call (median of %zu processes, %.5g to %.5g)", workload.c_str(), middle,
-              told.medians.size(), *least, *most);
-  if (told.recorded > 0) std::printf("; the run measured %.5g ms", told.recorded);
-  if (told.recorded > 0 && told.high > 0) {
-    std::printf(" [%.5g, %.5g], and the median is %s", told.low, told.high,
-                middle < told.low    ? "below this interval"
-                : middle > told.high ? "above this interval"
-                                     : "within this interval");
-  }
-  std::printf("\n");
-}
-
-/// Starts the program that many times with --times, because a kernel takes longer in one process than in
-/// another, and prints the median of the processes' medians for each workload. Returns the exit code.
-inline int time_in_processes(const std::string& program, int processes) {
-  std::map<std::string, told_times> all;
+/// Starts the program that many times with this option, because a program takes longer in one process than in
+/// another, and gives each line that it prints to `read(process, line)`. False if one of them failed.
+template <class Read>
+bool read_processes(const std::string& program, const std::string& option, int processes, const Read& read) {
   for (int i = 0; i < processes; ++i) {
-    std::FILE* output = ::popen(("'" + program + "' --times").c_str(), "r");
-    if (output == nullptr) return 1;
+    std::FILE* output = ::popen(("'" + program + "' " + option).c_str(), "r");
+    if (output == nullptr) return false;
     char line[4096];
-    while (std::fgets(line, sizeof line, output) != nullptr) {
-      char workload[1024];
-      double middle = 0, recorded = 0, low = 0, high = 0;
-      if (std::sscanf(line, "time %lf %lf %lf %lf %1023[^\n]", &middle, &recorded, &low, &high, workload) ==
-          5) {
-        auto& told = all[workload];
-        told.medians.push_back(middle);
-        told.recorded = recorded, told.low = low, told.high = high;
-      } else if (i == 0) {
-        std::fputs(line, stdout);
-      }
-    }
-    if (::pclose(output) != 0) return 1;
+    while (std::fgets(line, sizeof line, output) != nullptr) read(i, line);
+    if (::pclose(output) != 0) return false;
   }
-  for (const auto& [workload, told] : all) print_times(workload, told);
-  return 0;
+  return true;
+}
+
+/// By what part a figure may lie outside of the interval that the run gave, on a device of the same name: a
+/// measurement of kevo controls more than the test of a bundle can.
+constexpr double tolerated = 0.15;
+/// What a test of the speed ends with where it has nothing to compare with: skipped, to CTest.
+constexpr int skipped = 77;
+
+/// Says that the figure of the run is one of another device.
+inline int skip_on(const std::string& here, const std::string& recorded) {
+  std::printf("SKIPPED: the run measured on %s, and this is %s; its figures say nothing of that\n",
+              recorded.c_str(), here.c_str());
+  return skipped;
 }
 
 }  // namespace kevo_bundle

@@ -14,6 +14,9 @@ if(CMAKE_SOURCE_DIR STREQUAL PROJECT_SOURCE_DIR)
     target_include_directories(@name@_test PRIVATE src test)
     target_link_libraries(@name@_test PRIVATE @name@)
     add_test(NAME @name@ COMMAND @name@_test)
+    # Skipped on another device than that of the run.
+    add_test(NAME @name@_speed COMMAND @name@_test --speed)
+    set_tests_properties(@name@_speed PROPERTIES SKIP_RETURN_CODE 77 RUN_SERIAL TRUE)
   endif()
   # Compiles the source again and compares the machine code: recompile .
   if(TARGET CUDA::nvrtc AND EXISTS ${PROJECT_SOURCE_DIR}/tools/recompile.cpp)

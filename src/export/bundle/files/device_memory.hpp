@@ -1,9 +1,10 @@
 #pragma once
-// Device memory and times for the tests of a bundle of kevo, through the CUDA driver API.
+// Device memory and times of calls for the tests of a bundle of kevo, through the CUDA driver API.
 
 #include <cuda.h>
 #include <memory>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "check_runtime.hpp"
@@ -21,6 +22,11 @@ class device_context {
     check(cuCtxSetCurrent(context_), "using the context");
   }
   ~device_context() { cuDevicePrimaryCtxRelease(device_); }
+  std::string name() const {
+    char text[256] = {};
+    check(cuDeviceGetName(text, sizeof text, device_), "asking for the name of the device");
+    return text;
+  }
   device_context(const device_context&) = delete;
   device_context& operator=(const device_context&) = delete;
 

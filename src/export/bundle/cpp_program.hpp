@@ -1,0 +1,21 @@
+#pragma once
+// What the bundle of a program in C++ is built with.
+
+#include <string>
+#include <vector>
+
+#include "src/export/bundle/bundle_parts.hpp"
+
+namespace kevo::bundle {
+
+/// The compiler of the run and the options of its config.
+struct cpp_build {
+  std::string compiler;
+  std::vector<std::string> flags;
+};
+cpp_build cpp_build_of(const bundled& b);
+
+/// The text of CMakeLists.txt.
+std::string cpp_build_file(const bundled& b);
+
+}  // namespace kevo::bundle
