@@ -201,8 +201,10 @@ std::string seconds(double value) {
 std::vector<std::string> unit_options(const std::vector<std::string>& flags) {
   std::vector<std::string> result;
   if (!names_standard(flags)) result.emplace_back(standard_flag);
-  result.insert(result.end(), flags.begin(), flags.end());
-  result.emplace_back("-fPIC");
+  const auto kept = without_linking(flags);
+  result.insert(result.end(), kept.begin(), kept.end());
+  result.insert(result.end(), no_clock.begin(), no_clock.end());
+  result.insert(result.end(), as_in_a_program.begin(), as_in_a_program.end());
   return result;
 }
 
@@ -442,11 +444,8 @@ bool compiler::state::compile(const build_request& request, const std::string& p
   spec.mounts.push_back({at.sources, "/src"});
   spec.mounts.push_back({at.units, "/units", true});
   spec.directory = "/src";
-  if (!names_standard(request.flags)) spec.argv.emplace_back(standard_flag);
-  const auto flags = without_linking(request.flags);
-  spec.argv.insert(spec.argv.end(), flags.begin(), flags.end());
-  spec.argv.insert(spec.argv.end(), no_clock.begin(), no_clock.end());
-  spec.argv.insert(spec.argv.end(), as_in_a_program.begin(), as_in_a_program.end());
+  const auto options = unit_options(request.flags);
+  spec.argv.insert(spec.argv.end(), options.begin(), options.end());
   if (!request.entry.empty()) spec.argv.emplace_back(hidden_names);
   if (thread_locals != nullptr) spec.argv.emplace_back(thread_locals);
   std::string main = request.source.files.front().path;
@@ -481,10 +480,8 @@ std::string compiler::state::compile_entry(const build_request& request, const s
   spec.mounts.push_back({at.entry, "/entry"});
   spec.mounts.push_back({at.units, "/units", true});
   spec.directory = "/entry";
-  if (!names_standard(request.flags)) spec.argv.emplace_back(standard_flag);
-  const auto flags = without_linking(request.flags);
-  spec.argv.insert(spec.argv.end(), flags.begin(), flags.end());
-  spec.argv.insert(spec.argv.end(), as_in_a_program.begin(), as_in_a_program.end());
+  const auto options = unit_options(request.flags);
+  spec.argv.insert(spec.argv.end(), options.begin(), options.end());
   spec.argv.insert(spec.argv.end(),
                    {"-Dkevo_call=" + name, "-c", "-o", std::string("/units/") + entry_unit_name, entry_name});
   bool again = false;
@@ -500,6 +497,7 @@ bool compiler::state::link(const build_request& request, const std::string& path
   spec.mounts.push_back({at.units, "/units"});
   spec.mounts.push_back({at.entry, "/entry"});
   spec.mounts.push_back({at.output, "/out", true});
+  if (!request.link.empty()) spec.mounts.push_back({at.sources, "/src"});  // it may name a file of these
   spec.directory = "/entry";
   if (!names_standard(request.flags)) spec.argv.emplace_back(standard_flag);
   spec.argv.insert(spec.argv.end(), request.flags.begin(), request.flags.end());

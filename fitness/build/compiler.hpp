@@ -12,8 +12,8 @@
 #include <kevo/program.hpp>
 
 #include "fitness/build/build_choices.hpp"
-#include "fitness/build/program_entry.hpp"
 #include "fitness/build/running_builds.hpp"
+#include "fitness/oracle/program_entry.hpp"
 #include "fitness/process/process.hpp"
 
 namespace kevo {

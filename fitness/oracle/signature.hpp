@@ -10,8 +10,8 @@
 
 #include <kevo/task.hpp>
 
-#include "fitness/build/program_entry.hpp"
 #include "fitness/oracle/element_type.hpp"
+#include "fitness/oracle/program_entry.hpp"
 #include "fitness/worker/arena.hpp"
 
 namespace kevo {

@@ -141,7 +141,7 @@ cpu_settings settings_of(const bundled& b, const cpp_build& build, int threads) 
   settings.limits.source_bytes = std::uint64_t{64} << 20U;
   settings.timing.sustained_s = 0;
   // Half of the width of `equal_time`, and so many pairs that other work on the machine only costs time.
-  settings.timing.target_interval = 0.03;
+  settings.timing.confirming_interval = 0.03;
   settings.timing.confirming_pairs = 160;
   settings.timing.full_s = 6;
   return settings;
@@ -183,7 +183,8 @@ bundle_time time_cpp_bundle(bundled& b, folder_text& files, int threads, const w
   linker.sandbox = b.sandbox;
   compiler callers(linker);
   auto link = library_flags(build.flags);
-  link.insert(link.begin(), "bundle.a");
+  link.insert(link.begin(), "/src/bundle.a");
+  kind->place = nullptr;  // the bundle has one place, which is the run's
   const auto trusted = kind->build_trusted;
   kind->build_trusted = [trusted, object = measured.object_path](trusted_role role, const baseline* given,
                                                                  std::stop_token stop,
@@ -191,9 +192,8 @@ bundle_time time_cpp_bundle(bundled& b, folder_text& files, int threads, const w
     return role == trusted_role::baseline ? object : trusted(role, given, std::move(stop), who);
   };
   kind->build = [&](const program& source, std::stop_token stop) {
-    return callers.build(
-        {source, candidate_entry(*compared, source.files.front().path), build.compiler, build.flags, link},
-        std::move(stop));
+    return callers.build({source, candidate_entry(*compared), build.compiler, build.flags, link},
+                         std::move(stop));
   };
   cpu_fitness judge(compared, settings, kind);
   evaluation_request request;
