@@ -562,41 +562,50 @@ detail::descriptor compiler::state::made_object(const folders& at, build_result&
 std::vector<std::string> compiler::state::place_all(const build_request& request, const std::string& path,
                                                     const std::vector<content_id>& keys, std::size_t first,
                                                     const std::stop_token& stop) {
-  const folders at(contained || settings.sandbox != sandbox_mode::off);
-  write_sources(request, at);
   build_result result;
-  bool again = false;
-  std::string entry;
   std::vector<std::string> paths;
-  const auto place_one = [&](std::size_t i) {
-    const auto source = fs::path(at.entry) / placement_name;
-    fs::remove(source);
+  const auto link_at = [&](const folders& at, const std::string& entry, std::size_t i, bool& again) {
+    fs::remove(fs::path(at.entry) / placement_name);
     write_source(at.entry, placement_name, placement_source(first + i));
     let_everyone_read(at.entry);
-    if (!link(request, path, at, entry, stop, result, again)) return false;
     std::uint64_t size = 0;
-    const auto object = made_object(at, result, size);
-    if (!object) return false;
-    build_result made;
-    made.ok = true;
-    paths.push_back(cache.store(keys[i], std::move(made), object.get(), settings.object_bytes).object_path);
+    if (!link(request, path, at, entry, stop, result, again)) return detail::descriptor();
+    return made_object(at, result, size);
+  };
+  const auto all_placed = [&](const char* thread_locals, bool& again, bool& too_large) {
+    const folders at(contained || settings.sandbox != sandbox_mode::off);
+    write_sources(request, at);
+    if (!compile(request, path, at, thread_locals, stop, result, again)) return false;
+    std::string entry;
+    if (!request.entry.empty()) {
+      entry = compile_entry(request, path, at, stop, result);
+      if (entry.empty()) return again = true, false;
+    }
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      const auto object = link_at(at, entry, i, again);
+      if (!object) return false;
+      struct stat info = {};
+      ::fstat(object.get(), &info);
+      const auto bytes = thread_local_bytes(text_of(object.get(), static_cast<std::uint64_t>(info.st_size)));
+      too_large = thread_locals != nullptr && bytes > static_thread_local_bytes / 2;
+      if (too_large) return false;
+      build_result made;
+      made.ok = true;
+      paths.push_back(
+          cache.store(keys[i], std::move(made), object.get(), settings.object_bytes).object_path);
+    }
     return true;
   };
-  // Variables of threads are reached as in the object that was checked.
   const char* thread_locals = fixed_thread_locals;
-  if (const auto known = cache.find(key_of(request, path)); known && known->ok) {
-    std::ifstream file(known->object_path, std::ios::binary);
-    const std::string bytes(std::istreambuf_iterator<char>(file), {});
-    // Half of what there is; `attempt` has built it again above that.
-    if (thread_local_bytes(bytes) > static_thread_local_bytes / 2) thread_locals = nullptr;
+  for (int tries = 0; tries < 3; ++tries) {
+    result = {};
+    paths.clear();
+    bool again = false;
+    bool too_large = false;
+    if (all_placed(thread_locals, again, too_large)) return paths;
+    if (too_large) thread_locals = nullptr;
+    if (!too_large && !again) break;
   }
-  bool good = compile(request, path, at, thread_locals, stop, result, again);
-  if (good && !request.entry.empty()) {
-    entry = compile_entry(request, path, at, stop, result);
-    good = !entry.empty();
-  }
-  for (std::size_t i = 0; good && i < keys.size(); ++i) good = place_one(i);
-  if (good) return paths;
   throw error(error_code::environment,
               "a program that was built cannot be linked again: " +
                   (result.reasons.empty() ? result.diagnostics : result.reasons.front()),

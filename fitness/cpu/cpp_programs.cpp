@@ -56,13 +56,18 @@ struct compilers {
   running_builds* running;
   compiler candidates;
   compiler trusted;
+  // Link programs while the processors are held for a timing, when other builds stand still.
+  compiler placed_candidates;
+  compiler placed_trusted;
 
   compilers(std::shared_ptr<const task> subject, cpu_settings s, running_builds* r)
       : t(std::move(subject)),
         settings(std::move(s)),
         running(r),
         candidates(compiler_for(settings, false), running),
-        trusted(compiler_for(settings, true), running) {}
+        trusted(compiler_for(settings, true), running),
+        placed_candidates(compiler_for(settings, false)),
+        placed_trusted(compiler_for(settings, true)) {}
 
   build_request trusted_request(trusted_role role, const baseline* given) const {
     const program source = role == trusted_role::reference ? t->reference->source
@@ -133,10 +138,10 @@ program_kind cpp_programs(const std::shared_ptr<const task>& t, const cpu_settin
   kind.place = [own](const program& source, const baseline* trusted, std::size_t first, std::size_t count,
                      std::stop_token stop) {
     if (trusted != nullptr)
-      return own->trusted.place(own->trusted_request(trusted_role::baseline, trusted), first, count,
+      return own->placed_trusted.place(own->trusted_request(trusted_role::baseline, trusted), first, count,
                                 std::move(stop));
     const auto chosen = build_choices_of(source, build_family::cpp, fast_math_of(*own->t));
-    return own->candidates.place(own->candidate_request(source, chosen), first, count, std::move(stop));
+    return own->placed_candidates.place(own->candidate_request(source, chosen), first, count, std::move(stop));
   };
   kind.worker_for = [own](worker_settings worker, const std::string& object,
                           std::optional<trusted_role> role) {
