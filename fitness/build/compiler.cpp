@@ -591,8 +591,7 @@ std::vector<std::string> compiler::state::place_all(const build_request& request
       if (too_large) return false;
       build_result made;
       made.ok = true;
-      paths.push_back(
-          cache.store(keys[i], std::move(made), object.get(), settings.object_bytes).object_path);
+      paths.push_back(cache.store(keys[i], std::move(made), object.get(), settings.object_bytes).object_path);
     }
     return true;
   };

@@ -139,9 +139,10 @@ program_kind cpp_programs(const std::shared_ptr<const task>& t, const cpu_settin
                      std::stop_token stop) {
     if (trusted != nullptr)
       return own->placed_trusted.place(own->trusted_request(trusted_role::baseline, trusted), first, count,
-                                std::move(stop));
+                                       std::move(stop));
     const auto chosen = build_choices_of(source, build_family::cpp, fast_math_of(*own->t));
-    return own->placed_candidates.place(own->candidate_request(source, chosen), first, count, std::move(stop));
+    return own->placed_candidates.place(own->candidate_request(source, chosen), first, count,
+                                        std::move(stop));
   };
   kind.worker_for = [own](worker_settings worker, const std::string& object,
                           std::optional<trusted_role> role) {

@@ -32,11 +32,17 @@ constexpr double least_resolution_ns = 500;
 constexpr double most_resolution_ns =
     5e3;  // a busy machine widens intervals; it must not make all times equal
 
+// A program that is known to work took too long: other work had its processor.
+struct trusted_timeout : error {
+  using error::error;
+};
+
 [[noreturn]] void trusted_failed(const char* who, const call_failure& failure) {
-  throw error(error_code::environment,
-              std::string("the ") + who + " failed while it was timed (" + failure.reason + " " +
-                  failure.detail + "); it worked before, so that the fault is in the machine",
-              {}, "run `kevo doctor`, then continue with `kevo resume`");
+  const auto what = std::string("the ") + who + " failed while it was timed (" + failure.reason + " " +
+                    failure.detail + "); it worked before, so that the fault is in the machine";
+  const char* const next = "run `kevo doctor`, then continue with `kevo resume`";
+  if (failure.outcome == outcome::timed_out) throw trusted_timeout(error_code::environment, what, {}, next);
+  throw error(error_code::environment, what, {}, next);
 }
 
 void keep_latest(std::vector<double>& values, double one) {
@@ -351,8 +357,16 @@ void paired_timer::add_pair(const readings& candidate, const readings& baseline,
   for (std::size_t i = 0; i < pairs_.size(); ++i) pairs_[i].candidate_ns = even_[i] + before + in_some;
 }
 
+// A busy machine costs time, not the run: a block in which a trusted program took too long is begun again.
 std::optional<call_failure> paired_timer::block() {
-  return plan_.candidate_processes > 1 ? block_of_processes() : block_of_turns();
+  constexpr int most_tries = 5;
+  for (int tries = 1;; ++tries) {
+    try {
+      return plan_.candidate_processes > 1 ? block_of_processes() : block_of_turns();
+    } catch (const trusted_timeout&) {
+      if (tries == most_tries) throw;
+    }
+  }
 }
 
 // One process after the other has its turn, each alone: the baseline's at a place that is drawn, so that
