@@ -83,10 +83,10 @@ class compiler {
   /// @throws kevo::error: environment (no compiler, no disk, the sandbox fails), interrupted (`stop`)
   build_result build(const build_request& request, std::stop_token stop = {});
 
-  /// Links a program that `build` has built further times, with its code and its data at other places: by
-  /// multiples of 16 bytes from where the build put them, in another page and in another line of it. What a
-  /// source aligns stays aligned. @param first number of the first placement @param count of them. The same
-  /// number is the same place for all programs.
+  /// Links a program that `build` has built again, with its code, constants and variables moved by multiples
+  /// of 16 bytes within a page. What a source aligns stays aligned.
+  /// @param first number of the first placement @param count of them; a number means the same places for all
+  /// programs
   /// @return paths of the objects, which belong to the cache
   /// @throws kevo::error: environment (the program does not build any more), interrupted (`stop`)
   std::vector<std::string> place(const build_request& request, std::size_t first, std::size_t count,

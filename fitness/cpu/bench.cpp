@@ -112,9 +112,6 @@ paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, run
   return timer;
 }
 
-// Of a candidate that is about as fast as the first baseline, both kinds of comparison take about as long.
-// The ratio of the two baselines was timed a while ago, and it is not the same all the time: one uses the
-// caches as the other does not. Programs that are alike are to be compared with each other.
 std::size_t test_bench::place_for_pair(runner& candidate, const program& source, std::size_t pair,
                                        std::size_t processes, const std::stop_token& stop) {
   if (!kind_->place) return 0;
@@ -144,6 +141,9 @@ void test_bench::end_placements(runner& candidate) {
   }
 }
 
+// Of a candidate that is about as fast as the first baseline, both kinds of comparison take about as long.
+// The ratio of the two baselines was timed a while ago, and it is not the same all the time: one uses the
+// caches as the other does not. Programs that are alike are to be compared with each other.
 trusted_program* test_bench::comparator_for(std::size_t workload, double candidate_ns) {
   constexpr double long_ns = 5e6;  // of which a block of ten milliseconds has few
   constexpr double much_faster = 4;

@@ -365,6 +365,7 @@ std::optional<call_failure> paired_timer::block() {
       return plan_.candidate_processes > 1 ? block_of_processes() : block_of_turns();
     } catch (const trusted_timeout&) {
       if (tries == most_tries) throw;
+      ++discarded_;
     }
   }
 }

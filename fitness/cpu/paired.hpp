@@ -117,6 +117,8 @@ class paired_timer {
   std::variant<double, call_failure> sustained(double seconds);
 
   const std::vector<timing_pair>& pairs() const { return pairs_; }
+  /// Blocks that were begun again because a trusted program took too long.
+  std::size_t discarded() const { return discarded_; }
   std::size_t workload() const { return workload_; }
   const pairing_plan& plan() const { return plan_; }
   /// Times under this count as this. [ns] 0 where the time includes the delivery of the inputs.
@@ -183,6 +185,7 @@ class paired_timer {
   std::size_t place_ = 0;               // in the cycle
   bool delivered_ = false;
   std::vector<timing_pair> pairs_;
+  std::size_t discarded_ = 0;
   bool too_short_ = false;
   std::optional<call_failure> load_failure_;  // of the candidate's latest process
   content_list unchecked_;                    // by untimed first calls, in this order

@@ -246,7 +246,14 @@ bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, b
   }
   if (fresh && !use_up(bench, p, all)) return false;
   if (fresh && budget.sustained_s > 0 && !time_alone(bench, p, all)) return false;
-  for (const auto& [sampler, spent_s] : all) p.spread_ns[sampler.workload()] = sampler.timer.spread_ns();
+  std::size_t discarded = 0;
+  std::size_t kept = 0;
+  for (const auto& [sampler, spent_s] : all) {
+    p.spread_ns[sampler.workload()] = sampler.timer.spread_ns();
+    discarded += sampler.timer.discarded();
+    kept += sampler.timer.pairs().size();
+  }
+  tell_discarded(p.result, discarded, kept);
   tell_clock(p.result, bench.subject().workloads, all);
   return true;
 }

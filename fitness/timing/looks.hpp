@@ -27,7 +27,8 @@ struct timing_looks {
   double seconds = 0;   ///< [s] of a workload, for all looks together
   /// Pairs are so slow that `first_least` of them are enough if two more would take longer than `seconds`.
   bool few_if_slow = false;
-  bool by_standing = false;  ///< ends also for a candidate that is not among the best
+  /// Ends also for a candidate that is not among the best. One look has one interval for both.
+  bool by_standing = false;
 };
 
 /// Every timing has so many pairs of each workload: fewer have no interval.
@@ -56,7 +57,6 @@ inline double alpha_of_width(const timing_looks& looks, double alpha) {
 /// The error probability of an interval that ends a timing because the candidate is not among the best.
 /// @param pairs of the look @param before of the look before it; 0 for the first
 inline double alpha_of_standing(const timing_looks& looks, double alpha, int pairs, int before) {
-  if (looks.first >= looks.last) return alpha;
   const auto spent = [&](int n) { return alpha / 2 * std::sqrt(static_cast<double>(n) / looks.last); };
   return spent(pairs) - spent(before);
 }

@@ -89,7 +89,7 @@ std::variant<timing_end, timing_failure> time_by_looks(std::span<timed_workload<
       if (auto failure = take_pairs(one, looks, pairs, stop)) return *failure;
     }
     timing_end end{.at_first = pairs == looks.first};
-    if (looks.by_standing) {
+    if (looks.by_standing && looks.first < looks.last) {
       estimate(alpha_of_standing(looks, alpha, pairs, before));
       if (!promises()) return end;
     }

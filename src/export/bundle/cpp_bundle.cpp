@@ -19,17 +19,6 @@
 namespace kevo::bundle {
 namespace {
 
-std::string argument_names(const task& t) {
-  std::string names;
-  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
-  for (const auto& x : t.inputs) add(x.name);
-  for (const auto& x : t.outputs) add(x.name);
-  for (const auto& a : t.axes) {
-    if (!a.value) add(a.name);
-  }
-  return names;
-}
-
 // "(const float* A, int64_t M)" from the prototype of the task.
 std::string parameter_list(const task& t) {
   auto text = prototype(t);
@@ -95,6 +84,17 @@ std::string find_baseline(bundled& b) {
 }
 
 }  // namespace
+
+std::string argument_names(const task& t) {
+  std::string names;
+  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
+  for (const auto& x : t.inputs) add(x.name);
+  for (const auto& x : t.outputs) add(x.name);
+  for (const auto& a : t.axes) {
+    if (!a.value) add(a.name);
+  }
+  return names;
+}
 
 cpp_build cpp_build_of(const bundled& b) {
   return {context_of(*b.result, "compiler", "g++"), words_of(context_of(*b.result, "flags"))};

@@ -15,6 +15,9 @@ struct cpp_build {
 };
 cpp_build cpp_build_of(const bundled& b);
 
+/// "A, C, M": the arguments of a call in the order of the parameters of `run`.
+std::string argument_names(const task& t);
+
 /// The text of CMakeLists.txt.
 std::string cpp_build_file(const bundled& b);
 

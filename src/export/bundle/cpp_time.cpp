@@ -107,7 +107,8 @@ class cmake_build {
 // 7 % longer where only the last six were those of the run's object.
 constexpr std::uint64_t page = 4096;
 
-// How far behind the begin of a page the code has to begin so that `symbol` lies as `wanted` does in the run.
+// How far behind the start of a page the code has to begin so that `symbol` lies as `run` does in the run's
+// object.
 unsigned offset_of(const std::string& object, const std::string& symbol, const std::string& run_object) {
   const auto here = symbol_address(object, symbol);
   const auto there = symbol_address(bytes_of(run_object), "run");
@@ -116,18 +117,13 @@ unsigned offset_of(const std::string& object, const std::string& symbol, const s
 
 // The function of the bundle as a candidate.
 program calling_program(const bundled& b, const folder_text& files, std::string library) {
-  std::string names;
-  for (const auto& x : b.what->inputs) names += x.name + ", ";
-  for (const auto& x : b.what->outputs) names += x.name + ", ";
-  for (const auto& a : b.what->axes) names += a.value ? "" : a.name + ", ";
-  names.resize(names.size() - 2);
   const auto header = b.name + ".hpp";
   return {
       "cpp",
       {{"caller.cpp", fmt::format("#include \"{0}\"\n#include <cstdint>\nusing std::int8_t, std::int16_t, "
                                   "std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t, "
                                   "std::uint64_t;\n{2} {{ {1}::run({3}); }}\n",
-                                  header, b.name, prototype(*b.what), names)},
+                                  header, b.name, prototype(*b.what), argument_names(*b.what))},
        {header, files.at("include/" + header)},
        {"bundle.a", std::move(library)}}};
 }

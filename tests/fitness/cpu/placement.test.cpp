@@ -1,8 +1,13 @@
 // one processor
 // timeout: 600
-// A confirmation times candidate and baseline with their code at several places.
+// A confirmation times candidate and baseline with their code at several places, and a block whose baseline
+// takes too long is begun again.
+#include <stop_token>
+
 #include <doctest/doctest.h>
 
+#include "fitness/cpu/bench.hpp"
+#include "fitness/cpu/paired.hpp"
 #include "tests/fitness/cpu/line_task.hpp"
 
 using namespace line_task;
@@ -32,4 +37,28 @@ TEST_CASE("a program that fails in a confirmation leaves the baseline where it w
   const auto timed = f.run(half_as_slow, kevo::evaluation_stage::timed_full);
   REQUIRE_MESSAGE(timed.valid(), timed.feedback);
   CHECK(timed.workloads[0].placements == 0);
+}
+
+TEST_CASE("a block in which the baseline takes too long is begun again, and not for ever") {
+  auto settings = fixture::settings({});
+  kevo::test_bench bench(example(6000), settings);
+  bench.prepare({});
+  const auto held = bench.take_processors({});
+  const auto built = bench.build_candidate(*candidate(half_as_slow), {});
+  const auto endless = bench.build_candidate(*candidate("for (volatile int on = 1; on;) {}\n"), {});
+  REQUIRE((built.ok && endless.ok));
+  auto program = bench.run_candidate(built.object_path, {});
+  auto& baseline = bench.baseline_runner();
+  auto timer = bench.plan_for(0, 0, program);
+  timer.select();
+  baseline.place_at({endless.object_path, baseline.object()});
+  const auto failure = timer.block();
+  CHECK_FALSE(failure);
+  CHECK(timer.pairs().size() == 1);
+  CHECK(timer.discarded() == 1);
+  baseline.place_at({endless.object_path});
+  CHECK_THROWS_AS(timer.block(), kevo::error);
+  CHECK(timer.pairs().size() == 1);
+  baseline.place_at({});
+  CHECK_FALSE(timer.block());
 }

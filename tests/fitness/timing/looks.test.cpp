@@ -58,7 +58,7 @@ simulated simulate(const timing_looks& looks, double pair_s, double target, doub
     while (count() < pairs && !late()) ratios.push_back(speedup * std::exp(pair()));
     const auto interval_of = [&](double error) { return positive_signed_rank(ratios, error); };
     const auto missed = [&](const estimate& e) { return e.range.low > speedup || e.range.high < speedup; };
-    if (looks.by_standing) {
+    if (looks.by_standing && looks.first < looks.last) {
       const auto e = interval_of(alpha_of_standing(looks, alpha, pairs, before));
       if (e.range.high < 1) return {missed(e), true, count()};
     }
@@ -118,7 +118,10 @@ TEST_CASE("all reasons to end share the error probability") {
   for (const int last : {4, 5, 16, 40, 256}) {
     auto looks = first_looks({.pairs = last}, false);
     double spent = alpha_of_width(looks, alpha);
-    if (looks.first == looks.last) spent = 0;  // the only look has one interval
+    if (looks.first == looks.last) {  // the only look has one interval
+      CHECK(spent == alpha);
+      continue;
+    }
     for (int pairs = looks.first, before = 0;; pairs = pairs_of_next_look(pairs, looks.last)) {
       CHECK(alpha_of_standing(looks, alpha, pairs, before) > 0);
       spent += alpha_of_standing(looks, alpha, pairs, before);
