@@ -201,10 +201,10 @@ build_try::build_try(const compiler_settings& settings, running_builds* pausable
 void build_try::write_sources() {
   for (const auto& file : request_.source.files) {
     const bool main = &file == &request_.source.files.front() && !request_.entry.empty();
-    write_source(sources_, file.path,
-                 main ? fmt::format("{}\n#line 1 \"{}\"\n{}", file.text, entry_file,
-                                    request_.entry.declaration)
-                      : file.text);
+    write_source(
+        sources_, file.path,
+        main ? fmt::format("{}\n#line 1 \"{}\"\n{}", file.text, entry_file, request_.entry.declaration)
+             : file.text);
   }
   if (!request_.entry.empty()) write_source(entry_, entry_file, request_.entry.text);
   let_everyone_read(sources_);
@@ -217,12 +217,13 @@ bool build_try::succeeded(const std::string& first) {
   const auto& report = result_.report;
   switch (report.kind) {
     case exit_kind::timed_out:
-      result_.reasons.push_back("the compiler timed out after " + seconds_text(settings_.limits.wall_s) + " s");
+      result_.reasons.push_back("the compiler timed out after " + seconds_text(settings_.limits.wall_s) +
+                                " s");
       again_ = true;
       return false;
     case exit_kind::output_exceeded:
       result_.reasons.push_back("the compiler printed more than " +
-                               std::to_string(settings_.limits.output_bytes) + " bytes");
+                                std::to_string(settings_.limits.output_bytes) + " bytes");
       return false;
     case exit_kind::signalled:
       result_.reasons.push_back("the compiler " + describe(report));
@@ -236,14 +237,13 @@ bool build_try::succeeded(const std::string& first) {
   if (report.code == 0) return true;
   if (lacked_memory(report)) {
     result_.reasons.push_back("the compiler ran out of memory (" +
-                             std::to_string(settings_.limits.memory_bytes >> 20U) + " MiB allowed)");
+                              std::to_string(settings_.limits.memory_bytes >> 20U) + " MiB allowed)");
     again_ = true;
     return false;
   }
   if (contains_any(report.err, {"No space left on device"})) {
     struct statvfs disk = {};
-    if (::statvfs(output_.c_str(), &disk) == 0 &&
-        disk.f_bavail * disk.f_frsize < (std::uint64_t{16} << 20U))
+    if (::statvfs(output_.c_str(), &disk) == 0 && disk.f_bavail * disk.f_frsize < (std::uint64_t{16} << 20U))
       throw error(error_code::environment, "the disk has no free space for builds",
                   {scratch_.path(), 0, 0, {}},
                   "free some disk space, or set TMPDIR to a folder on another disk");
@@ -273,8 +273,8 @@ bool build_try::step(const launch_spec& spec) {
   return succeeded(first);
 }
 
-// Compiles the program's main file to an object. Where its text may ask for fast math without permission, what
-// is compiled is the preprocessed text that was looked at.
+// Compiles the program's main file to an object. Where its text may ask for fast math without permission,
+// what is compiled is the preprocessed text that was looked at.
 bool build_try::compile() {
   auto spec = spec_of_compiler(settings_, program_);
   spec.mounts.push_back({sources_, "/src"});
