@@ -87,8 +87,7 @@ std::string drawn_entry_name() {
 
 /// An object that comes before all others and moves what follows, in each section, by a number of bytes of
 /// its own. A linker puts the code that runs seldom first, and all other code behind it.
-std::string placement_source(std::size_t number) {
-  rng random = rng(0x706c6163).split(number);
+std::string placement_source(rng random) {
   std::string text;
   for (const char* section : {".section .text.unlikely,\"ax\"", ".section .rodata,\"a\"", ".data", ".bss"}) {
     constexpr std::uint64_t page = 4096;
@@ -322,11 +321,11 @@ bool build_try::compile_entry() {
 }
 
 // Where the entry is needed once, it is compiled with the link.
-bool build_try::link_to_file(std::optional<std::size_t> placement) {
-  if (placement) {
+bool build_try::link_to_file(const std::optional<rng>& places) {
+  if (places) {
     if (!request_.entry.empty() && entry_name_.empty() && !compile_entry()) return false;
     fs::remove(fs::path(entry_) / placement_name);
-    write_source(entry_, placement_name, placement_source(*placement));
+    write_source(entry_, placement_name, placement_source(*places));
     let_everyone_read(entry_);
   }
   auto spec = spec_of_compiler(settings_, program_);
@@ -341,7 +340,7 @@ bool build_try::link_to_file(std::optional<std::size_t> placement) {
   // Without a build id, which depends on names that are not loaded.
   append(spec.argv, {"-shared", "-Wl,-Bsymbolic-functions", "-Wl,--build-id=none", "-o",
                      std::string("/out/") + object_name});
-  if (placement) spec.argv.emplace_back(placement_name);
+  if (places) spec.argv.emplace_back(placement_name);
   spec.argv.push_back(std::string("/units/") + unit_name);
   if (!entry_name_.empty()) {
     append(spec.argv, {std::string("/units/") + entry_unit_name, "-Wl,-e," + entry_name_});
@@ -382,10 +381,10 @@ descriptor build_try::made_object(std::uint64_t& size) {
   return object;
 }
 
-descriptor build_try::link(std::optional<std::size_t> placement) {
+descriptor build_try::link(const std::optional<rng>& places) {
   for (;;) {
     if (!compiled_ && !(compiled_ = compile())) return {};
-    if (!link_to_file(placement)) return {};
+    if (!link_to_file(places)) return {};
     std::uint64_t size = 0;
     auto object = made_object(size);
     if (!object || !fixed_thread_locals_ ||

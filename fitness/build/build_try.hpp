@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include <kevo/random.hpp>
+
 #include "fitness/build/compiler.hpp"
 #include "fitness/process/descriptor.hpp"
 #include "fitness/process/process.hpp"
@@ -34,9 +36,9 @@ class build_try {
             std::string program, const std::stop_token& stop);
 
   /// Links the program, which is compiled first if it has not been.
-  /// @param placement number of the places that its code and data have; nothing: where the linker puts them
+  /// @param places draws where its code and data lie; nothing: where the linker puts them
   /// @return the object, until the next call; nothing if a step failed, or the object cannot be used
-  descriptor link(std::optional<std::size_t> placement = std::nullopt);
+  descriptor link(const std::optional<rng>& places = std::nullopt);
 
   /// Of all steps so far: what compilers said, and why a step failed.
   build_result& result() { return result_; }
@@ -46,7 +48,7 @@ class build_try {
  private:
   bool compile();
   bool compile_entry();
-  bool link_to_file(std::optional<std::size_t> placement);
+  bool link_to_file(const std::optional<rng>& places);
   bool step(const launch_spec& spec);
   bool succeeded(const std::string& first);
   descriptor made_object(std::uint64_t& size);

@@ -8,11 +8,13 @@
 #include <fstream>
 #include <map>
 #include <mutex>
+#include <random>
 #include <set>
 #include <string_view>
 #include <utility>
 
 #include <kevo/error.hpp>
+#include <kevo/random.hpp>
 
 #include "fitness/build/build_cache.hpp"
 #include "fitness/build/build_try.hpp"
@@ -110,12 +112,15 @@ struct compiler::state {
       : settings(std::move(given)),
         contained(contains(settings.sandbox)),
         cache(settings.cache_folder),
-        pausable(shared) {}
+        pausable(shared),
+        places(std::random_device{}()) {}
 
   compiler_settings settings;
   bool contained;
   detail::build_cache cache;
   running_builds* pausable;
+  // Where programs are placed: nobody knows it before, so that no program can be made for these places.
+  rng places;
   std::mutex mutex;
   std::condition_variable_any changed;
   std::set<content_id> running;
@@ -193,7 +198,7 @@ std::vector<std::string> compiler::state::place(const build_request& request, co
     detail::build_try build(settings, pausable, request, path, stop);
     std::vector<std::string> paths;
     for (std::size_t i = 0; i < keys.size(); ++i) {
-      const auto object = build.link(first + i);
+      const auto object = build.link(places.split(first + i));
       if (!object) break;
       build_result made;
       made.ok = true;
@@ -273,7 +278,7 @@ std::vector<std::string> compiler::place(const build_request& request, std::size
                        .text("placement 1")
                        .number(program.high)
                        .number(program.low)
-                       .number(first + i)
+                       .number(state_->places.split(first + i)())
                        .finish());
     if (const auto found = state_->cache.find(keys.back()); found && found->ok)
       known.push_back(found->object_path);

@@ -86,7 +86,7 @@ class compiler {
   /// Links a program that `build` has built again, with its code, constants and variables moved by multiples
   /// of 16 bytes within a page. What a source aligns stays aligned.
   /// @param first number of the first placement @param count of them; a number means the same places for all
-  /// programs
+  /// programs of this object, which are drawn when it is made
   /// @return paths of the objects, which belong to the cache
   /// @throws kevo::error: environment (the program does not build any more), interrupted (`stop`)
   std::vector<std::string> place(const build_request& request, std::size_t first, std::size_t count,
