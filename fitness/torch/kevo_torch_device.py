@@ -73,7 +73,11 @@ def serve_device(torch, helper, job, names, ask):
         request = following().contents
         if request.kind == LOAD:
             program = json.loads(ctypes.string_at(request.payload, request.payload_bytes))
-            profile = None
+            profile, remark = None, []
+            if program["role"] == "nothing":
+                prepare, answer = device_calls(torch, helper, program, remark)
+                end(0, b"")
+                continue
             try:
                 if "kernels" in program:
                     profile = profiling(torch, program["kernels"])
@@ -82,7 +86,6 @@ def serve_device(torch, helper, job, names, ask):
                 continue
             if not trusted and helper.kevo_device_lock_down(ctypes.c_uint64(job["memory"])) != 0:
                 continue
-            remark = []
             try:
                 prepare, answer = device_calls(torch, helper, program, remark)
                 if ask:

@@ -268,8 +268,8 @@ void print_readings(const std::string& task, const kevo::evaluation& e) {
 }
 
 // One for the checks, one for each block of pairs, and one for the share of its kernels and the hidden sizes;
-// the first evaluation also starts the empty program. A block has four pairs; of calls as large as those of
-// softmax there are only contents for two.
+// the first evaluation may also start one of the baseline. A block has four pairs; of calls as large as those
+// of softmax there are only contents for two.
 void check_processes(const std::string& task, const kevo::evaluation& e, bool first) {
   if (!e.valid() || e.context.contains("discarded_pairs")) return;
   const std::size_t each = task == "softmax" ? 2 : 4;

@@ -75,10 +75,12 @@ void engine::bring_inputs(const arena_state& arena, const call_wanted& wanted, c
 // What Python needs to launch a call varies by 100 us from one interval to the next, and so does what this
 // process needs to see that a call has ended (docs/torch.md). So a held call is launched before its clock
 // runs, there is nothing to compute then, for its inputs are poison, and its work waits for the word that is
-// written behind them; and all that the trusted side does in a call is queued at its beginning, between two
-// events of its own context: the inputs, the word, a wait for the word that the program's stream writes at
-// its end, the secret lines, and a fence. A program that writes that word too early is one that says "done"
-// too early.
+// written behind them; and all that the trusted side does in a call is queued at its beginning: the inputs,
+// and then between two events of its own context the word, a wait for the word that the program's stream
+// writes at its end, the secret lines, and a fence. A program that writes that word too early is one that
+// says "done" too early. Copies of the inputs vary by microseconds, so the clock begins behind them: a
+// program that computes before it is let (call_wanted::busy_until_begin shows it) would hide behind them
+// either way.
 //
 // Where a program in Python names the place of its results, it does so when it has launched all work. Memory
 // that is not open yet is opened then, off the clock. Of a call that was not launched in time the place is
@@ -114,12 +116,15 @@ worker_answer engine::held_call(arena_state& arena, const call_wanted& wanted,
         if (finds && launched) wrong = find_results(arena, w, wanted.trusted, outputs);
         if (finds && !launched) outputs = state.before;
         occupation_.end();
-        check(d, d.event_record(began_, gpu_.main()), "recording an event");
         bring_inputs(arena, wanted, places[k], wanted.contents[k]);
+        check(d, d.event_record(began_, gpu_.main()), "recording an event");
         check(d, d.stream_write_value(gpu_.main(), words, word, 0), "letting a call begin");
         if (!outputs.empty()) queue_end();
       },
-      std::chrono::nanoseconds(wanted.limit_ns / wanted.contents.size()), launched, wanted.touch);
+      std::chrono::nanoseconds(wanted.limit_ns / wanted.contents.size()), launched,
+      wanted.idle    ? step_kind::idle
+      : wanted.touch ? step_kind::touched
+                     : step_kind::usual);
   occupation_.end();  // where the process has died before the call began
   state.unlaunched += launched ? 0 : 1;
   if (word == 0) return answer;
@@ -207,7 +212,7 @@ call_result engine::run_interval(arena_state& arena, const call_wanted& wanted, 
     const auto asked = clock::now();
     if (result.answer.end == call_end::done)
       result.answer = arena.worker->step(wanted.hosted ? 0 : static_cast<std::uint32_t>(k), places[k].offsets,
-                                         limit, wanted.idle);
+                                         limit, wanted.idle ? step_kind::idle : step_kind::usual);
     if (result.answer.end != call_end::done) {
       places.resize(k + 1);
       return result;

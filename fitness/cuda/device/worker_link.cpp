@@ -178,13 +178,13 @@ worker_answer worker_link::drop() {
 }
 
 worker_answer worker_link::step(std::uint32_t slot, const std::vector<std::uint64_t>& offsets,
-                                std::chrono::nanoseconds limit, bool idle) {
+                                std::chrono::nanoseconds limit, step_kind kind) {
   if (!usable_) return last_;
   if (offsets.size() > most_buffers || slot >= most_slots)
     return {call_end::refused, 0, "a call of too many buffers"};
   page_->request.slot = slot;
   page_->request.blocked = 0;
-  page_->request.idle = idle ? 1 : 0;
+  page_->request.step = kind;
   page_->request.buffers = static_cast<std::uint32_t>(offsets.size());
   std::copy(offsets.begin(), offsets.end(), page_->request.offsets.begin());
   const auto deadline = clock::now() + limit;
@@ -194,12 +194,12 @@ worker_answer worker_link::step(std::uint32_t slot, const std::vector<std::uint6
 worker_answer worker_link::held_step(const std::vector<std::uint64_t>& offsets,
                                      std::chrono::nanoseconds patience,
                                      const std::function<void(std::uint64_t)>& release,
-                                     std::chrono::nanoseconds limit, bool& launched, bool touch) {
+                                     std::chrono::nanoseconds limit, bool& launched, step_kind kind) {
   if (!usable_) return last_;
   if (offsets.size() > most_buffers) return {call_end::refused, 0, "a call of too many buffers"};
   page_->request.slot = 0;
   page_->request.blocked = 1;
-  page_->request.idle = touch ? 2 : 0;
+  page_->request.step = kind;
   page_->request.buffers = static_cast<std::uint32_t>(offsets.size());
   std::copy(offsets.begin(), offsets.end(), page_->request.offsets.begin());
   const auto number = post(worker_request::step, {});

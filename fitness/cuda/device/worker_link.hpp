@@ -53,15 +53,15 @@ class worker_link {
   /// Makes one graph of the first `count` calls that were prepared. @param admitted each waits to be admitted
   worker_answer join(std::uint32_t count, bool admitted, std::chrono::nanoseconds limit);
   worker_answer drop();
-  /// One call by itself, from the request to "done". @param idle without calling the program
+  /// One call by itself, from the request to "done".
   worker_answer step(std::uint32_t slot, const std::vector<std::uint64_t>& offsets,
-                     std::chrono::nanoseconds limit, bool idle = false);
+                     std::chrono::nanoseconds limit, step_kind kind = step_kind::usual);
   /// The same, held: what the call does on the device waits for `held_word` of the number that `release` is
   /// given. `release` is called when the worker says that everything has been launched, or after `patience`;
   /// the clock of the call begins in it. @param launched whether the worker has said so in time
   worker_answer held_step(const std::vector<std::uint64_t>& offsets, std::chrono::nanoseconds patience,
                           const std::function<void(std::uint64_t)>& release, std::chrono::nanoseconds limit,
-                          bool& launched, bool touch = false);
+                          bool& launched, step_kind kind);
   /// Where the results of the last call lie, as the worker says: claims. Empty: it has named no results, or
   /// not `count`.
   std::vector<result_claim> claims(std::size_t count) const;

@@ -39,8 +39,8 @@ void tell_parts(evaluation_cost& cost, const device_time_spent& spent) {
       spent.calls_s - spent.first_calls_s - spent.candidate_s - spent.trusted_s;
 }
 
-constexpr const char* protocol_name = "cuda 11";
-constexpr const char* python_protocol_name = "torch 9, cuda 11";
+constexpr const char* protocol_name = "cuda 12";
+constexpr const char* python_protocol_name = "torch 9, cuda 12";
 
 // Programs of PyTorch have a history of their own.
 const char* protocol_of(const task& t) {

@@ -32,7 +32,7 @@ void gpu_bench::require_room(std::size_t workload) {
   const auto limit = first_call_limit(workload, known.kind);
   auto failure = program.check(workload, 0, limit).failure;
   if (!failure && !task_->workloads[workload].hidden)
-    failure = baseline().program->check(workload, 0, limit).failure;
+    failure = baseline().usual.runner->check(workload, 0, limit).failure;
   program.restart();
   if (!failure) return;
   throw error(error_code::environment,

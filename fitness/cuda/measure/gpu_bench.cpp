@@ -102,15 +102,14 @@ std::unique_ptr<worker_source> gpu_bench::workers_for(worker_options options, st
 }
 
 // A context with one queue starts in less than half the time. A program that names streams in no way has no
-// use for more, and one that hides them only delays its own kernels. Baselines have the usual number, so that
-// nothing looks fast beside one that waits.
+// use for more, and one that hides them only delays its own kernels.
 worker_source& gpu_bench::hosted_workers(bool concurrent) {
   auto& workers = concurrent ? concurrent_workers_ : hosted_workers_;
   if (workers) return *workers;
   worker_options options;
   std::size_t ahead = 1;
   if (python_) {
-    options = python_->workers_for(python_role::candidate, concurrent ? 0 : 1);
+    options = python_->workers_for(python_role::candidate, concurrent);
     const bool small = device_->facts().memory_bytes < small_device_bytes;
     ahead = small || concurrent ? python_workers_ahead_of_small_device : python_workers_ahead;
   }
@@ -135,13 +134,27 @@ void gpu_bench::start_none_ahead(bool wanted) {
 program_runner gpu_bench::run_candidate(const built_program& built) {
   auto* workers = candidate_workers_.get();
   if (built.kind == program_kind::hosted) {
-    workers = &hosted_workers(built.concurrent);
+    workers = &hosted_workers(built.concurrent || all_concurrent_);
   } else if (most_workspace_bytes(built.plans) > usual_workspace_bytes) {
     if (!wide_workers_) wide_workers_ = workers_for({}, 1, arena_of_worker_);
     workers = wide_workers_.get();
   }
-  return {task_, *workers, program_image{built.kind, built.code, built.object.object, built.plans}, contents_,
-          rng(secret_seed())};
+  return {task_, *workers, image_of(built), contents_, rng(secret_seed())};
+}
+
+program_image gpu_bench::image_of(const built_program& built) const {
+  return {.kind = built.kind,
+          .code = built.code,
+          .object = built.object.object,
+          .nothing = python_ ? python_->nothing() : "",
+          .concurrent = built.concurrent,
+          .plans = built.plans};
+}
+
+program_runner& gpu_bench::beside(const program_runner& candidate, gpu_baseline& baseline) {
+  if (!python_ || all_concurrent_ || !candidate.concurrent()) return *baseline.usual.runner;
+  if (!baseline.concurrent.runner) baseline.concurrent = attend_baseline(baseline.built, true);
+  return *baseline.concurrent.runner;
 }
 
 program_runner gpu_bench::run_watched(const built_program& built, const program& source) {
@@ -155,7 +168,7 @@ program_runner& gpu_bench::empty() {
     worker_options options;
     options.hosted = options.trusted = true;
     empty_workers_ = workers_for(std::move(options), 0, arena_of_worker_);
-    program_image nothing{program_kind::empty, {}, {}, {}};
+    program_image nothing{.kind = program_kind::empty};
     for (const auto& w : task_->workloads) nothing.plans.push_back(hosted_plan(*task_, w));
     empty_ = std::make_unique<program_runner>(task_, *empty_workers_, std::move(nothing), contents_,
                                               rng(secret_seed()), trust::baseline);
@@ -168,12 +181,13 @@ pair_timer gpu_bench::timer(program_runner& candidate, gpu_baseline& against, st
   const bool cold = task_->workloads[workload].cache == "cold";
   const auto contents = contents_[workload].timed;
   if (candidate.kind() == program_kind::declared) {
-    pair_timer by_events(candidate, *against.program, workload,
-                         plan_readings(candidate_ns, against.call_ns[workload], cold,
-                                       against.program->kind() != program_kind::declared, contents,
-                                       std::min(candidate.room(workload), against.program->room(workload))),
-                         call_limit(workload));
-    by_events.allow_first(first_call_limit(workload, against.program->kind()));
+    pair_timer by_events(
+        candidate, *against.usual.runner, workload,
+        plan_readings(candidate_ns, against.call_ns[workload], cold,
+                      against.usual.runner->kind() != program_kind::declared, contents,
+                      std::min(candidate.room(workload), against.usual.runner->room(workload))),
+        call_limit(workload));
+    by_events.allow_first(first_call_limit(workload, against.usual.runner->kind()));
     return by_events;
   }
   const auto each = std::max<std::uint64_t>(call_bytes(*task_, task_->workloads[workload]), 1);
@@ -191,14 +205,15 @@ pair_timer gpu_bench::timer(program_runner& candidate, gpu_baseline& against, st
   auto plan = (starts_slowly ? plan_python_intervals : plan_intervals)(
       candidate_ns, against.call_ns[workload], cold, contents - further.contents(), room);
   plan.further = further;
-  pair_timer by_intervals(candidate, *against.program, empty(), workload, plan, call_limit(workload));
+  pair_timer by_intervals(candidate, beside(candidate, against), workload, plan, call_limit(workload));
+  by_intervals.use_intervals(python_ ? nullptr : &empty());
   by_intervals.allow_first(first_call_limit(workload, program_kind::hosted));
   return by_intervals;
 }
 
 std::optional<call_failure> gpu_bench::canary() {
-  baseline().program->restart();
-  return baseline().program->check(smallest_, 0, std::chrono::seconds(60)).failure;
+  baseline().usual.runner->restart();
+  return baseline().usual.runner->check(smallest_, 0, std::chrono::seconds(60)).failure;
 }
 
 std::optional<call_failure> gpu_bench::check_gates(const built_program& built, const std::stop_token& stop) {
@@ -305,7 +320,6 @@ evaluation gpu_bench::blank() const {
   if (python_) {
     e.context["pytorch"] = python_->version();
     e.context["python"] = python_->python();
-    e.context["outputs"] = "every time, also of baselines, includes copying the outputs into memory of kevo";
     if (!remark_.empty()) e.context["reference"] = remark_;
   } else {
     e.context["compiler"] = compiler_->identity();

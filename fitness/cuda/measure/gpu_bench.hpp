@@ -55,11 +55,19 @@ struct shared_compilers {
   std::shared_ptr<hosted_compiler> hosted;     ///< the same
 };
 
+/// A program with workers of its own.
+struct attended_program {
+  std::unique_ptr<worker_source> workers;
+  std::unique_ptr<program_runner> runner;
+};
+
 /// A trusted program that candidates are compared with.
 struct gpu_baseline {
   std::string name;
-  std::unique_ptr<program_runner> program;
-  std::vector<double> call_ns;  ///< of one call of each workload
+  attended_program usual;
+  attended_program concurrent = {};  ///< in processes with several queues; null until a candidate has them
+  built_program built = {};
+  std::vector<double> call_ns = {};  ///< of one call of each workload
 };
 
 /// The bench of one task. `prepare` must have returned before anything below it is called; runners only while
@@ -115,6 +123,9 @@ class gpu_bench {
   /// A timer of one workload: by intervals if the candidate is hosted, by events otherwise.
   pair_timer timer(program_runner& candidate, gpu_baseline& against, std::size_t workload,
                    double candidate_ns);
+  /// A baseline whose processes have as many queues to the device as those of the candidate: what lies around
+  /// a call depends on their number (2 us of a softmax of 58 us on an H200).
+  program_runner& beside(const program_runner& candidate, gpu_baseline& baseline);
   gpu_baseline& baseline() { return baselines_.front(); }
   std::vector<gpu_baseline>& baselines() { return baselines_; }
   /// Starts the baselines that only a confirmation needs, once; the device must be held. Optional ones that
@@ -197,6 +208,7 @@ class gpu_bench {
   std::uint64_t arena_of_inputs() const;
   std::uint64_t usual_arena() const;
   void add_baseline(const kevo::baseline& b, const built_program& program);
+  attended_program attend_baseline(const built_program& program, bool concurrent);
   void leave_out(const std::string& name, const std::string& why);
   void check_baseline(gpu_baseline& baseline);
   // Of `build`, in gpu_bench_build.cpp:
@@ -211,6 +223,7 @@ class gpu_bench {
   std::unique_ptr<worker_source> workers_for(worker_options options, std::size_t ahead,
                                              std::uint64_t arena_bytes);
   worker_source& hosted_workers(bool concurrent);
+  program_image image_of(const built_program& built) const;
   program_runner& empty();
   std::size_t profiled_workload() const;
 
@@ -244,8 +257,8 @@ class gpu_bench {
       concurrent_workers_;  // of candidates in Python that want several queues; null until there is one
   std::unique_ptr<worker_source> empty_workers_;
   std::unique_ptr<program_runner> empty_;  // the trusted empty program; null until a timer needs it
-  std::vector<std::unique_ptr<worker_source>> baseline_workers_;
   std::vector<gpu_baseline> baselines_;
+  bool all_concurrent_ = false;  // a baseline in Python wants several queues, so that all processes have them
   std::vector<baseline_to_add> later_;  // baselines that are not needed yet
   mutable std::mutex naming_;           // of `left_out_`, which evaluations beside a confirmation read
   std::string left_out_;                // optional baselines that do not build or run here, and why

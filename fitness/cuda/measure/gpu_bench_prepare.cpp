@@ -65,7 +65,6 @@ void gpu_bench::find_compilers() {
 // Of an earlier call that threw.
 void gpu_bench::forget_attempt() {
   baselines_.clear();
-  baseline_workers_.clear();
   candidate_workers_.reset();
   wide_workers_.reset();
   empty_.reset();
@@ -145,6 +144,8 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   arena_ = arena_for(hosted ? built.size() + 3 : 0);
   arena_of_worker_ = python_ ? arena_of_inputs() : arena_;
   baselines_.reserve(built.size());  // timers keep pointers to them
+  all_concurrent_ =
+      std::any_of(built.begin(), built.end(), [](const auto& one) { return one.second.concurrent; });
   later_.clear();
   for (auto& [which, program] : built) {
     if (which != built.front().first && which->optional && torch::is_compiled(which->link)) {
@@ -226,31 +227,32 @@ std::uint64_t gpu_bench::arena_of_inputs() const {
   return std::min(arena_, bytes + (2U << 20U));
 }
 
-void gpu_bench::add_baseline(const kevo::baseline& b, const built_program& program) {
+attended_program gpu_bench::attend_baseline(const built_program& program, bool concurrent) {
   worker_options options;
-  if (python_) options = python_->workers_for(python_role::baseline);
+  if (python_) options = python_->workers_for(python_role::baseline, concurrent);
   options.hosted = program.kind == program_kind::hosted;
   options.trusted = options.hosted;
   options.folders = program.object.folders;
+  auto workers = workers_for(std::move(options), 1, arena_of_worker_);
+  auto runner = std::make_unique<program_runner>(task_, *workers, image_of(program), contents_,
+                                                 rng(secret_seed()), trust::baseline);
+  return {std::move(workers), std::move(runner)};
+}
+
+void gpu_bench::add_baseline(const kevo::baseline& b, const built_program& program) {
   try {
-    auto workers = workers_for(options, 1, arena_of_worker_);
-    gpu_baseline next{
-        b.name,
-        std::make_unique<program_runner>(
-            task_, *workers, program_image{program.kind, program.code, program.object.object, program.plans},
-            contents_, rng(secret_seed()), trust::baseline),
-        {}};
+    gpu_baseline next{.name = b.name, .usual = attend_baseline(program, all_concurrent_), .built = program};
     check_baseline(next);
     // torch.compile makes code for sizes that vary once a process has seen several, and tunes it for these.
     // The sizes that are timed are those of a new process, without the hidden ones. PyTorch keeps the memory
     // of the largest size, which candidates may need.
     if (torch::is_compiled(b.link) || (python_ && keeps_much_of_hidden_sizes(*task_)))
-      next.program->restart();
-    baseline_workers_.push_back(std::move(workers));
+      next.usual.runner->restart();
     baselines_.push_back(std::move(next));
   } catch (const error& failure) {
     // A library that is not in order here is no reason to measure nothing.
-    if (!b.optional || !options.hosted || failure.code() == error_code::interrupted) throw;
+    if (!b.optional || program.kind != program_kind::hosted || failure.code() == error_code::interrupted)
+      throw;
     leave_out(b.name, failure.message());
   }
 }
@@ -287,7 +289,7 @@ void gpu_bench::start_reference(const std::vector<device_workload>& workloads) {
   constexpr std::uint64_t around = 1U << 20U;
   std::uint64_t bytes = 0;
   for (const auto& w : workloads) bytes = std::max(bytes, content_bytes(w));
-  reference_workers_ = workers_for(python_->workers_for(python_role::reference), 0, bytes + around);
+  reference_workers_ = workers_for(python_->workers_for(python_role::reference, true), 0, bytes + around);
   reference_workers_->fresh();
   const auto answer = device_->load_object(reference_workers_->arena(), python_->reference_object());
   if (answer.end == call_end::done) return;
@@ -311,7 +313,7 @@ void gpu_bench::check_baseline(gpu_baseline& baseline) {
   baseline.call_ns.assign(task_->workloads.size(), 0);
   for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
     for (std::uint32_t n = 0; n < 3; ++n) {
-      const auto time = baseline.program->check(i, n, std::chrono::seconds(60));
+      const auto time = baseline.usual.runner->check(i, n, std::chrono::seconds(60));
       if (time.failure) {
         throw error(time.failure->machine ? error_code::environment : error_code::input,
                     fmt::format("baseline '{}' fails on workload '{}': {} {}", baseline.name,

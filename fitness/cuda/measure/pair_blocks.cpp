@@ -98,10 +98,15 @@ std::optional<call_failure> pair_timer::block_of_process() {
     candidate_->workers().settle();
   };
   end_candidate();
-  do read_empty();
-  while (constants_.size() < least_constants);
   auto block = draw_block();
   const auto& contents = block.pairs;
+  const auto content_of_nothing = contents.front().warm_up.front();
+  if (empty_ != nullptr) {
+    do read_empty();
+    while (constants_.size() < least_constants);
+  } else if (const auto failure = read_nothing(*baseline_, content_of_nothing)) {
+    throw failed_baseline(*failure);
+  }
   std::vector<timing_pair> read_pairs(contents.size());
   std::vector<std::vector<double>> candidate_each(contents.size());
   std::vector<std::vector<double>> baseline_each(contents.size());
@@ -122,6 +127,9 @@ std::optional<call_failure> pair_timer::block_of_process() {
     read_trusted(block, baseline_times);
   };
   read_baseline(0, contents.size() / 2, early);
+  if (empty_ == nullptr) {
+    if (auto failure = read_nothing(*candidate_, content_of_nothing)) return failure;
+  }
   for (std::size_t i = 0; i < contents.size(); ++i) {
     auto once = read(*candidate_, false, contents[i]);
     if (once.failure) return once.failure;

@@ -49,10 +49,9 @@ pair_timer::pair_timer(program_runner& candidate, program_runner& baseline, std:
       limit_(limit),
       further_(plan.further) {}
 
-pair_timer::pair_timer(program_runner& candidate, program_runner& baseline, program_runner& empty,
-                       std::size_t workload, reading_plan plan, std::chrono::nanoseconds limit)
-    : pair_timer(candidate, baseline, workload, plan, limit) {
-  empty_ = &empty;
+void pair_timer::use_intervals(program_runner* empty) {
+  by_intervals_ = true;
+  empty_ = empty;
 }
 
 double pair_timer::resolution_ns() const {
@@ -64,11 +63,18 @@ double pair_timer::resolution_ns() const {
 
 double pair_timer::constant_ns() const {
   if (constants_.empty()) return usual_constant_ns;
-  // What the trusted side adds to held calls drifts by microseconds a second: the latest ones tell.
-  const auto from = plan_.slow_start && constants_.size() > least_constants
-                        ? constants_.end() - static_cast<std::ptrdiff_t>(least_constants)
-                        : constants_.begin();
-  return median({from, constants_.end()});
+  return median(constants_);
+}
+
+// What lies around the calls of a process: the changes of contexts, which differ by a microsecond and more
+// from process to process and hardly within one.
+std::optional<call_failure> pair_timer::read_nothing(program_runner& program, std::uint32_t content) {
+  const auto time = program.nothing_of(workload_, content, plan_.calls, plan_.cold, limit_, plan_.untimed);
+  if (time.failure) return time.failure;
+  keep_clocks(time);
+  constants_.push_back(interval_time(time));
+  (&program == baseline_ ? baseline_nothing_ns_ : candidate_nothing_ns_) = constants_.back();
+  return std::nullopt;
 }
 
 void pair_timer::read_empty() {
@@ -145,7 +151,10 @@ pair_timer::reading pair_timer::read_interval(program_runner& program, bool trus
   if (!trusted) ++readings_;
   shortest_ns_ = shortest_ns_ > 0 ? std::min(shortest_ns_, time.outside_ns) : time.outside_ns;
   // A time of nothing or less becomes 1 ns; the check of the minimum time judges it.
-  return {std::max(interval_time(time) - constant_ns(), 1.0) / time.calls, false, std::nullopt,
+  const double around_ns = empty_ != nullptr ? constant_ns()
+                           : trusted         ? baseline_nothing_ns_
+                                             : candidate_nothing_ns_;
+  return {std::max(interval_time(time) - around_ns, 1.0) / time.calls, false, std::nullopt,
           time.each_outside_ns};
 }
 
@@ -243,7 +252,7 @@ pair_timer::reading pair_timer::read(program_runner& program, bool trusted, cons
 
 void pair_timer::renew() {
   candidate_->restart();
-  if (baseline_->kind() == program_kind::declared) baseline_->restart();
+  if (baseline_->kind() == program_kind::declared || plan_.slow_start) baseline_->restart();
 }
 
 // The candidate once more, on contents that it may have seen.
@@ -254,7 +263,8 @@ pair_timer::reading pair_timer::read_again() {
     return concluded(candidate_->time(workload_, plan_.calls, plan_.cold, limit_, again), false);
   const auto time = candidate_->interval(workload_, plan_.calls, plan_.cold, limit_, again, plan_.untimed);
   if (time.failure) return {0, false, time.failure};
-  return {std::max(interval_time(time) - constant_ns(), 1.0) / time.calls, false, std::nullopt};
+  const double around_ns = empty_ != nullptr ? constant_ns() : candidate_nothing_ns_;
+  return {std::max(interval_time(time) - around_ns, 1.0) / time.calls, false, std::nullopt};
 }
 
 std::variant<double, call_failure> pair_timer::sustained(double seconds) {

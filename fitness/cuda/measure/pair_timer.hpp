@@ -22,10 +22,10 @@ class pair_timer {
  public:
   pair_timer(program_runner& candidate, program_runner& baseline, std::size_t workload, reading_plan plan,
              std::chrono::nanoseconds limit);
-  /// By intervals of the trusted clock, for pairs of which one side is hosted. @param empty the trusted empty
-  /// program, whose intervals tell what to subtract
-  pair_timer(program_runner& candidate, program_runner& baseline, program_runner& empty, std::size_t workload,
-             reading_plan plan, std::chrono::nanoseconds limit);
+  /// Times by intervals of the trusted clock from now on, for pairs of which one side is hosted.
+  /// @param empty the trusted empty program, whose intervals tell what to subtract; null: calls of nothing in
+  /// each process tell it (programs in Python)
+  void use_intervals(program_runner* empty);
 
   /// How long the untimed first call of a size in a process of a hosted program may take, if longer than any
   /// other.
@@ -35,9 +35,11 @@ class pair_timer {
   /// kevo::error (environment).
   std::optional<call_failure> block();
 
-  /// Ends the processes of both sides (a hosted baseline's not, for it makes its plans anew each time): what
-  /// a process adds to a time by where its code and data happen to lie is drawn again.
+  /// Ends the processes of both sides (that of a hosted baseline in C++ not, for it makes its plans anew each
+  /// time): what a process adds to a time by where its code and data happen to lie is drawn again.
   void renew();
+  /// Pairs that one process of the candidate serves, if `renew` is called before each block that may be.
+  std::size_t pairs_of_process() const { return plan_.slow_start ? plan_.pairs : 2; }
 
   /// The candidate alone, call after call for so long: one call's time at the end, when the device is as warm
   /// as it gets. [ns] Of the last third of the readings, the median. In one process, where it has one:
@@ -73,7 +75,7 @@ class pair_timer {
   bool modes_disagreed() const { return modes_disagreed_; }
   double constant_ns() const;
 
-  bool by_intervals() const { return empty_ != nullptr; }
+  bool by_intervals() const { return by_intervals_; }
   /// Of an interval: how far two readings of the empty program lie apart (interquartile), for each call. [ns]
   double resolution_ns() const;
   double shortest_interval_ns() const { return shortest_ns_; }
@@ -120,6 +122,7 @@ class pair_timer {
   std::optional<call_failure> compare_modes();
   double interval_time(const gpu_time& time) const;
   void read_empty();
+  std::optional<call_failure> read_nothing(program_runner& program, std::uint32_t content);
   void keep_clocks(const gpu_time& time);
   void show_pairs();
   double reading_tolerance_ns() const;
@@ -127,11 +130,14 @@ class pair_timer {
   program_runner* candidate_;
   program_runner* baseline_;
   program_runner* empty_ = nullptr;
+  bool by_intervals_ = false;
+  double candidate_nothing_ns_ = 0;  // of an interval of calls of nothing in the process at hand
+  double baseline_nothing_ns_ = 0;
   std::size_t workload_;
   reading_plan plan_;
   std::chrono::nanoseconds limit_;
   std::chrono::nanoseconds first_limit_{0};
-  std::vector<double> constants_;  // of the baseline's readings, or of the empty program's [ns]
+  std::vector<double> constants_;  // of the baseline's readings, of the empty program's or of nothing [ns]
   std::vector<double> fences_;     // of the baseline's readings: until the device was quiet [ns]
   bool modes_compared_ = false;
   double shortest_ns_ = 0;  // of the intervals

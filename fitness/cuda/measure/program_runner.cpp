@@ -1,6 +1,7 @@
 #include "fitness/cuda/measure/program_runner.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -80,11 +81,11 @@ std::uint32_t program_runner::room(std::size_t workload) const {
 
 void program_runner::restart() {
   workers_->end();
-  loaded_ = false;
+  loaded_ = begun_ = false;
 }
 
 std::optional<call_failure> program_runner::start(bool timing) {
-  workers_->fresh(timing);
+  if (!std::exchange(begun_, false)) workers_->fresh(timing);
   seen_.clear();
   const time_span span(workers_->spent().workers_s);
   const time_span loading(workers_->spent().loads_s);
@@ -160,7 +161,10 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   gpu_time time;
   time.calls = static_cast<int>(contents.size());
   const bool first = !has_run(workload);
-  for (const auto content : contents) seen_.emplace(workload, content);
+  // Calls of nothing come before the first call, which prepares what the later ones use.
+  if (mode != call_mode::nothing) {
+    for (const auto content : contents) seen_.emplace(workload, content);
+  }
   call_wanted wanted;
   wanted.arena = workers_->arena();
   wanted.workload = static_cast<std::uint32_t>(workload);
@@ -173,8 +177,8 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   const bool python = wanted.hosted && is_python_task(*task_);
   const bool with_host = mode == call_mode::host || mode == call_mode::idle;
   wanted.held = python && !with_host;
-  wanted.busy_until_begin = wanted.held && mode != call_mode::usual;
-  wanted.idle = mode == call_mode::idle;
+  wanted.busy_until_begin = wanted.held && mode != call_mode::usual && mode != call_mode::nothing;
+  wanted.idle = mode == call_mode::idle || mode == call_mode::nothing;
   wanted.touch = python && (with_host || mode == call_mode::early);
   wanted.named = interval && python;
   wanted.trusted = whose_ == trust::baseline;
@@ -277,7 +281,7 @@ gpu_time program_runner::interval_of(std::size_t workload, std::vector<std::uint
 gpu_time program_runner::timed_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
                                   std::chrono::nanoseconds limit, bool interval, std::uint32_t untimed,
                                   call_mode mode) {
-  if (!loaded_) {
+  if (!loaded_ && !(begun_ && mode == call_mode::nothing)) {
     if (auto failure = start(true)) {
       restart();
       return {.failure = failure};
@@ -285,6 +289,21 @@ gpu_time program_runner::timed_of(std::size_t workload, std::vector<std::uint32_
     workers_->settle();
   }
   return call(workload, std::move(contents), cold, limit, false, interval, untimed, mode);
+}
+
+gpu_time program_runner::nothing_of(std::size_t workload, std::uint32_t content, std::uint32_t calls,
+                                    bool cold, std::chrono::nanoseconds limit, std::uint32_t untimed) {
+  if (!loaded_ && whose_ == trust::none) {
+    workers_->fresh(true);
+    begun_ = true;
+    if (auto failure = failure_of(workers_->device().load_object(workers_->arena(), image_.nothing))) {
+      restart();
+      return {.failure = failure};
+    }
+    workers_->settle();
+  }
+  return timed_of(workload, std::vector(calls + untimed, content), cold, limit, true, untimed,
+                  call_mode::nothing);
 }
 
 gpu_time program_runner::timed(std::size_t workload, std::uint32_t count, bool cold,

@@ -61,18 +61,23 @@ enum class content_use {
 
 /// How the calls of an interval of a program with host code are made.
 enum class call_mode {
-  usual,  ///< programs in Python: held, so that their time is that of the device
-  busy,   ///< the same, and the device is busy until a call begins (call_wanted::busy_until_begin)
-  early,  ///< as `busy`, and a process of kevo's own code begins some work before. Of baselines alone
-  host,   ///< not held: from before the call to its synchronized result
-  idle,   ///< as `host`, but the program is not called: what every call takes around it. Of baselines alone
+  usual,    ///< programs in Python: held, so that their time is that of the device
+  nothing,  ///< as `usual`, but the program is not called: what every held call takes around it
+  busy,     ///< the same, and the device is busy until a call begins (call_wanted::busy_until_begin)
+  early,    ///< as `busy`, and a process of kevo's own code begins some work before. Of baselines alone
+  host,     ///< not held: from before the call to its synchronized result
+  idle,     ///< as `host`, but the program is not called: what every call takes around it. Of baselines alone
 };
 
 /// A program, ready to be loaded and called.
 struct program_image {
   program_kind kind = program_kind::declared;
-  compiled_module code;     ///< declared
-  std::string object;       ///< hosted
+  compiled_module code;  ///< declared
+  std::string object;    ///< hosted
+  std::string nothing;   ///< of programs in Python: what a process is told before it has a program
+  /// Of programs in Python: kernels may run beside each other, so that their processes have several queues to
+  /// the device.
+  bool concurrent = false;
   std::vector<plan> plans;  ///< of each workload
 };
 
@@ -108,11 +113,16 @@ class program_runner {
   gpu_time interval_of(std::size_t workload, std::vector<std::uint32_t> contents, bool cold,
                        std::chrono::nanoseconds limit, std::uint32_t untimed = 0,
                        call_mode mode = call_mode::usual);
+  /// An interval of calls of nothing, all with one content. The process of a candidate makes them before the
+  /// candidate is loaded, so that they are those of kevo's own code; none may run.
+  gpu_time nothing_of(std::size_t workload, std::uint32_t content, std::uint32_t calls, bool cold,
+                      std::chrono::nanoseconds limit, std::uint32_t untimed);
   /// Before each further call the clock frequency of a multiprocessor is measured for so long; 0: it is not.
   void measure_clock_before(std::chrono::nanoseconds time) {
     frequency_ns_ = static_cast<std::uint64_t>(time.count());
   }
   program_kind kind() const { return image_.kind; }
+  bool concurrent() const { return image_.concurrent; }
   bool running() const { return loaded_; }
   /// Whether the process that runs has had a call of that workload.
   bool has_run(std::size_t workload) const;
@@ -148,6 +158,7 @@ class program_runner {
   rng random_;
   trust whose_;
   bool loaded_ = false;
+  bool begun_ = false;              // a process runs that has no program yet
   std::uint64_t frequency_ns_ = 0;  // call_wanted::frequency_ns
   std::set<std::pair<std::size_t, std::uint32_t>> seen_;
 };

@@ -18,8 +18,6 @@
 namespace kevo::cuda {
 namespace {
 
-// A confirmation draws processes anew after so many blocks, so that what they add is in the interval.
-constexpr std::size_t blocks_of_process = 2;
 // Otherwise all pairs are of the same two processes. Standard deviation of the median of one kernel over
 // fresh processes of an H200, calls admitted one by one: means of eight processes of a kernel of 4.8 us have
 // one of 25 ns (docs/gpu.md). With 20 ns, 13 of 495 comparisons of a kernel with itself were called
@@ -29,9 +27,11 @@ constexpr std::size_t blocks_of_process = 2;
 // (timed_pairs::doubtful_ns).
 constexpr double warm_process_spread_ns = 110;
 constexpr double cold_process_spread_ns = 550;
-// Of programs in Python, whose calls are held: events of processes of one program differed by 800 ns
-// (standard deviation) in calls of 200 us, and a candidate has another process for every two pairs.
-constexpr double python_process_spread_ns = 500;
+// Of programs in Python, whose calls are held. On an H200, calls of one program differed from process to
+// process by 670 ns (standard deviation; 60 processes of six programs of 40 to 85 us), after the time of
+// calls of nothing in the same process was subtracted, which differs by 960 ns. A baseline has one process,
+// and a candidate one for each block.
+constexpr double python_process_spread_ns = 800;
 // The same of host times, as a share of the shorter one, where there are few blocks. On a virtual machine
 // with an H200, the median host time of one process in eager mode was 130 to 310 us in blocks of one
 // evaluation.
@@ -50,7 +50,8 @@ struct cuda_sampler {
   void select() {}
   std::optional<call_failure> sample() {
     const auto done = timer.pairs().size();
-    if (fresh && done % blocks_of_process == 0 && done > renewed) {
+    // A confirmation draws processes anew, so that what they add is in the interval.
+    if (fresh && done % timer.pairs_of_process() == 0 && done > renewed) {
       timer.renew();
       renewed = done;
     }
@@ -78,7 +79,8 @@ void tell_clock(evaluation& e, const std::vector<cuda_workload>& timed) {
     shortest = std::min(shortest, timer.shortest_interval_ns());
     calls = std::min(calls, timer.calls());
   }
-  e.context["clock"] = "the trusted clock: intervals of distinct calls minus those of an empty program";
+  e.context["clock"] = std::string("the trusted clock: intervals of distinct calls minus those of ") +
+                       (e.backend == "torch" ? "calls of nothing in the same process" : "an empty program");
   e.context["hosted_resolution_ns"] = fmt::format("{:.1f}", resolution);
   e.context["hosted_interval_ms"] = fmt::format("{:.3f}", 1e-6 * shortest);
   e.context["hosted_interval_calls"] = std::to_string(calls);
@@ -113,7 +115,7 @@ std::vector<timed_pairs> device_pairs(const gpu_bench& bench, evaluation_state& 
     pairs.push_back({.workload = index,
                      .pairs = &raised,
                      .speed_of_light_ns = bench.speed_of_light_ns(index),
-                     .per_process = fresh ? blocks_of_process : 1,
+                     .per_process = fresh ? timer.pairs_of_process() : 1,
                      .process_spread_ns = too_short ? std::hypot(spread, p.resolution_ns[index]) : spread,
                      .doubtful_ns = fresh ? 0 : timer.hidden_ns() + timer.further().added_ns(),
                      .comparator = {},
@@ -263,9 +265,10 @@ bool judge_times(const gpu_bench& bench, evaluation_state& p, program_kind kind)
 
 bool time_workloads(gpu_bench& bench, evaluation_state& p, program_runner& candidate, bool fresh) {
   auto& baseline = bench.baseline();
+  auto& beside = bench.beside(candidate, baseline);
   if (fresh) {
     candidate.restart();
-    baseline.program->restart();
+    beside.restart();
   }
   std::vector<cuda_workload> timed;
   for (std::size_t i = 0; i < bench.subject().workloads.size(); ++i) {
@@ -276,7 +279,7 @@ bool time_workloads(gpu_bench& bench, evaluation_state& p, program_runner& candi
   }
   // Of all kinds: several may have begun after the previous candidate, which may have been of another kind.
   bench.settle_candidates();
-  baseline.program->workers().settle();
+  beside.workers().settle();
   const auto& budget = bench.settings().timing;
   const auto looks = fresh ? confirming_looks(budget, 0, 1)
                            : first_looks(budget, p.request.wanted == evaluation_stage::timed_short);

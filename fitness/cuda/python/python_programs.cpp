@@ -121,20 +121,20 @@ python_programs::python_programs(std::shared_ptr<const task> t, const python_set
   settings_.memory_bytes += 2 * parameters_->bytes();
 }
 
-worker_options python_programs::workers_for(python_role role, int queues) {
+worker_options python_programs::workers_for(python_role role, bool concurrent) {
   const bool trusted = role != python_role::candidate;
   worker_options options;
   options.sandbox = settings_.sandbox;
   options.hosted = true;
   options.trusted = trusted;
   options.memory_bytes = trusted ? 0 : settings_.memory_bytes;
-  options.fork = [this, trusted, queues](int region, int arena, std::uint64_t arena_bytes) {
+  options.fork = [this, trusted, concurrent](int region, int arena, std::uint64_t arena_bytes) {
     const json::object job = {{"device", device_},
                               {"arena_bytes", arena_bytes},
                               {"memory", trusted ? 0 : settings_.memory_bytes},
                               {"parameters", parameters_.has_value()},
                               {"compiler", !trusted},
-                              {"queues", queues},
+                              {"queues", concurrent ? 0 : 1},
                               {"convolutions", has_convolutions_},
                               {"models", torch::takes_models(*task_)}};
     std::vector<int> descriptors = {region, arena};
@@ -218,6 +218,12 @@ json::object python_programs::told_of(const program& source, python_role role) c
 std::string python_programs::object_of(const program& source, python_role role, bool compile) const {
   auto job = told_of(source, role);
   if (compile) job["compile"] = true;
+  return json::serialize(job);
+}
+
+std::string python_programs::nothing() const {
+  auto job = told_of({}, python_role::candidate);
+  job["role"] = "nothing";
   return json::serialize(job);
 }
 

@@ -41,14 +41,16 @@ class python_programs {
                   const device_description& device, shared_pythons* shared, const std::stop_token& stop);
 
   /// How processes for such programs are started. What it refers to must outlive the workers.
-  /// @param queues to the device, of a process; 0: as many as the driver makes by default. With one, a
-  /// context starts in less than half the time, and kernels of several streams run one after the other.
-  worker_options workers_for(python_role role, int queues = 0);
+  /// @param concurrent with as many queues to the device as the driver makes by default, for kernels of
+  /// several streams. With one, a context starts in less than half the time.
+  worker_options workers_for(python_role role, bool concurrent);
   /// What a process is told of its program: bytes for device_client::load_object.
   /// @param compile by torch.compile, which a baseline may ask for
   std::string object_of(const program& source, python_role role, bool compile = false) const;
   /// The same for a candidate whose process says what share of the device's time its kernels take.
   std::string watched_object_of(const program& source) const;
+  /// The same without a program: a process that has it makes calls of nothing.
+  std::string nothing() const;
   /// Has the extensions and the kernels of Triton built that a candidate asks for, without the device.
   /// Thread-safe.
   /// @return why an extension cannot be built; empty where all are, or where it is not known yet

@@ -22,6 +22,13 @@ inline constexpr int arena_descriptor = 4;
 inline constexpr std::size_t most_buffers = 64;
 inline constexpr std::size_t most_slots = 512;
 
+/// What a step does. A candidate is asked for nothing but the usual.
+enum class step_kind : std::uint32_t {
+  usual,
+  idle,     ///< the program is not called: the step takes what a call takes around it
+  touched,  ///< work on the device first, also where the step is held
+};
+
 /// What the worker is asked to do.
 enum class worker_request : std::uint32_t {
   none = 0,
@@ -86,9 +93,7 @@ struct control_page {
     std::array<std::uint64_t, most_buffers> offsets;       ///< of each buffer in the arena [bytes]
     std::array<std::uint64_t, most_buffers> masked_bytes;  ///< of each buffer that is masked; else 0
     std::uint32_t buffers;
-    /// Of a step, asked of trusted programs alone. 1: the program is not called, so that the step takes what
-    /// a call takes around it. 2: `touch` first, also where the step is held.
-    std::uint32_t idle;
+    step_kind step;
   } request;
   /// The barrier of a run that may open: `barrier_word`. The key to the inputs of its call is there before.
   alignas(64) shared_word admitted;

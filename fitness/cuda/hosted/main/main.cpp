@@ -180,7 +180,7 @@ driver_failure hosted_worker::step(std::uint64_t number) {
     }
     return {drained(d_, context_.stream), ""};
   }
-  if (request.idle != 0) return {drained(d_, context_.stream), ""};
+  if (request.step == step_kind::idle) return {drained(d_, context_.stream), ""};
   auto failure = call(request.offsets.data(), std::min<std::size_t>(request.buffers, most_buffers));
   if (const auto failed = drained(d_, context_.stream)) return {failed, ""};
   return failure;

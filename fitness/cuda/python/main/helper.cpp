@@ -191,8 +191,8 @@ bool is_for_python() {
     case worker_request::step:
       marked = false;
       current.buffers = static_cast<std::uint32_t>(buffers_of_call.size());
-      current.idle = request.idle == 1 ? 1 : 0;
-      if (request.idle == 2) touch_device();
+      current.idle = request.step == step_kind::idle ? 1 : 0;
+      if (request.step == step_kind::touched) touch_device();
       for (std::size_t i = 0; i < buffers_of_call.size(); ++i) {
         const auto place = std::min<std::size_t>(buffers_of_call[i], most_buffers - 1);
         current.pointers[i] = context_here.arena + request.offsets[place];
@@ -205,6 +205,8 @@ bool is_for_python() {
           finish(worker_status::failed, code, text_of(*driver_here, code));
           return false;
         }
+        // A call of nothing still has a kernel.
+        if (request.step == step_kind::idle) touch_device();
       }
       return true;
     case worker_request::run:
