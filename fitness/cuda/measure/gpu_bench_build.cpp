@@ -3,6 +3,7 @@
 #include <kevo/annotation.hpp>
 #include <kevo/error.hpp>
 
+#include "fitness/cuda/compile/variable_limit.hpp"
 #include "fitness/cuda/hosted/entry.hpp"
 #include "fitness/cuda/launch/wanted_kernels.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
@@ -55,8 +56,11 @@ built_program gpu_bench::build(const program& source, bool trusted, std::stop_to
     return refused(outcome::rejected, "uses device memory that outlives a call",
                    compiled.module.lasting.front() +
                        " could carry results from one call to the next; use a workspace, or a __device__ "
-                       "variable, which has its initial value at the beginning of each call");
+                       "variable (64 KiB in all), which has its initial value at the beginning of each call");
   }
+  // Of trusted programs, too: what is not timed for a baseline would make each candidate look slow.
+  if (const auto why = refuse_large_variables(compiled.module))
+    return refused(outcome::rejected, why->reason, why->feedback);
   built_program result;
   for (const auto& w : task_->workloads) {
     auto resolved = resolve(declared, signature_of(*task_, w), compiled.module, facts_);

@@ -14,6 +14,7 @@
 #include "fitness/cuda/driver/types.hpp"
 #include "tests/support/fake_cuda/behaviour.hpp"
 #include "tests/support/fake_cuda/device_clock.hpp"
+#include "tests/support/fake_cuda/image.hpp"
 #include "tests/support/fake_cuda/kernels.hpp"
 
 namespace fake_cuda {
@@ -38,7 +39,8 @@ struct module_state {
   std::uint64_t launches = 0;
   std::vector<float> first_result;  ///< of the process, for a stale one
   std::deque<kernel_state> kernels;
-  std::map<std::string, std::vector<std::byte>, std::less<>> globals;
+  std::vector<image_variable> variables;
+  std::vector<std::byte> globals;  ///< the section of its variables
 };
 
 struct stream_state;

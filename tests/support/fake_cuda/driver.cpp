@@ -452,6 +452,8 @@ driver_code module_load(module_handle* result, const void* image, unsigned, int*
   if (source.empty()) return error_invalid_value;
   auto* made = new module_state;
   made->how = behaviour_of(source);
+  made->variables = variables_of(source);
+  made->globals.resize(section_bytes(made->variables));
   device().forges = made->how.forge_events || made->how.forge_events_at_times;
   device().forges_at_times = made->how.forge_events_at_times;
   *result = handle_of<module_handle>(made);
@@ -476,11 +478,13 @@ driver_code module_function(function* result, module_handle one, const char* nam
 driver_code module_global(address* result, std::size_t* bytes, module_handle one, const char* name) {
   ENTER;
   auto& module = state_of<module_state>(one);
-  const auto found = module.globals.find(name);
-  if (found == module.globals.end()) return not_found;
-  *result = reinterpret_cast<address>(found->second.data());
-  *bytes = found->second.size();
-  return success;
+  for (const auto& variable : module.variables) {
+    if (variable.name != name) continue;
+    *result = reinterpret_cast<address>(module.globals.data()) + variable.offset;
+    *bytes = variable.bytes;
+    return success;
+  }
+  return not_found;
 }
 driver_code function_get(int* value, int attribute, function) {
   *value = attribute == static_cast<int>(function_attribute::registers)               ? 32

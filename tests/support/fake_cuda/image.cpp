@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint16_t cuda_machine = 190;
 constexpr unsigned char kernel_mark = 0x10;
+constexpr unsigned char managed_mark = 0x04;
 constexpr const char* source_section = ".fake.source";
 
 bool is_word(char c) {
@@ -61,7 +62,25 @@ struct made_section {
   std::uint32_t type = SHT_PROGBITS;
   std::string bytes;
   std::uint32_t link = 0;
+  std::uint64_t no_bits = 0;  // the size of one that has no bytes in the file
 };
+
+std::string without_comments(std::string_view source) {
+  std::string text;
+  while (!source.empty()) {
+    const auto line = source.substr(0, std::min(source.find('\n'), source.size()));
+    text.append(line.substr(0, line.find("//"))).append("\n");
+    source.remove_prefix(std::min(line.size() + 1, source.size()));
+  }
+  return text;
+}
+
+std::uint64_t number_at(std::string_view text, std::size_t at) {
+  std::uint64_t value = 0;
+  for (; at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0; ++at)
+    value = value * 10 + static_cast<std::uint64_t>(text[at] - '0');
+  return value;
+}
 
 }  // namespace
 
@@ -91,6 +110,49 @@ std::vector<image_kernel> kernels_of(std::string_view source) {
   return found;
 }
 
+std::vector<image_variable> variables_of(std::string_view source) {
+  std::vector<image_variable> found;
+  constexpr std::string_view mark = "__device__";
+  constexpr std::string_view aligned = "__align__(";
+  const auto text = without_comments(source);
+  std::uint64_t end = 0;
+  for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos;) {
+    at += mark.size();
+    std::uint64_t align = 0;
+    auto begin = at;
+    if (const auto stated = text.find(aligned, at);
+        stated != std::string::npos && stated < text.find_first_of(";{=", at)) {
+      align = number_at(text, stated + aligned.size());
+      begin = text.find(')', stated) + 1;
+    }
+    const auto stop = text.find_first_of(";{=(", begin);
+    if (stop == std::string::npos || text[stop] == '(' || text[stop] == '{') continue;
+    const auto declared = text.substr(begin, stop - begin);
+    if (declared.find("__constant__") != std::string::npos) continue;
+    auto last = declared.find('[');
+    if (last == std::string::npos) last = declared.size();
+    while (last > 0 && !is_word(declared[last - 1])) --last;
+    auto first = last;
+    while (first > 0 && is_word(declared[first - 1])) --first;
+    image_variable one;
+    one.name = declared.substr(first, last - first);
+    one.managed = text.substr(at, stop - at).find("__managed__") != std::string::npos;
+    const auto element = bytes_of(std::string_view(declared).substr(0, first));
+    one.bytes = element;
+    for (auto open = declared.find('['); open != std::string::npos; open = declared.find('[', open + 1))
+      one.bytes *= number_at(declared, open + 1);
+    align = std::max<std::uint64_t>(align, element);
+    one.offset = (end + align - 1) / align * align;
+    end = one.offset + one.bytes;
+    found.push_back(std::move(one));
+  }
+  return found;
+}
+
+std::uint64_t section_bytes(const std::vector<image_variable>& variables) {
+  return variables.empty() ? 0 : variables.back().offset + variables.back().bytes;
+}
+
 std::string make_image(const std::vector<image_kernel>& kernels, std::string_view source) {
   std::vector<made_section> sections(1, {.name = "", .type = SHT_NULL});
   std::string symbols(sizeof(Elf64_Sym), '\0');
@@ -108,6 +170,21 @@ std::string make_image(const std::vector<image_kernel>& kernels, std::string_vie
     sections.push_back(
         {.name = ".nv.info." + kernel.name, .bytes = parameter_attributes(kernel.parameter_bytes)});
   }
+  const auto variables = variables_of(source);
+  for (const auto& variable : variables) {
+    Elf64_Sym symbol = {};
+    symbol.st_name = static_cast<Elf64_Word>(names.size());
+    symbol.st_info = ELF64_ST_INFO(STB_LOCAL, STT_OBJECT);
+    symbol.st_other = variable.managed ? managed_mark : 0;
+    symbol.st_shndx = static_cast<Elf64_Section>(sections.size());
+    symbol.st_value = variable.offset;
+    symbol.st_size = variable.bytes;
+    append(symbols, symbol);
+    names += variable.name + '\0';
+  }
+  if (!variables.empty())
+    sections.push_back(
+        {.name = ".nv.global", .type = SHT_NOBITS, .bytes = "", .no_bits = section_bytes(variables)});
   std::string registers;
   for (std::uint32_t i = 0; i < kernels.size(); ++i) {
     append(registers, std::uint8_t{4});
@@ -150,7 +227,7 @@ std::string make_image(const std::vector<image_kernel>& kernels, std::string_vie
     entry.sh_type = sections[i].type;
     entry.sh_link = sections[i].link;
     entry.sh_offset = sizeof header + body.size();
-    entry.sh_size = sections[i].bytes.size();
+    entry.sh_size = sections[i].type == SHT_NOBITS ? sections[i].no_bits : sections[i].bytes.size();
     body += sections[i].bytes;
     append(table, entry);
   }

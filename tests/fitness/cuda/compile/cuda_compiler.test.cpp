@@ -15,6 +15,7 @@
 #include "fitness/cuda/compile/cubin.hpp"
 #include "fitness/cuda/compile/message.hpp"
 #include "fitness/cuda/compile/nvcc.hpp"
+#include "fitness/cuda/compile/variable_limit.hpp"
 #include "fitness/cuda/launch/resolve.hpp"
 #include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
@@ -224,6 +225,88 @@ TEST_CASE("a module's variables are listed with their places, the compiler's tab
   CHECK(globals("#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n#include <mma.h>\n" + f +
                 "{ a[0] = __half2float(__float2half(a[1])); }\n")
             .empty());
+}
+
+TEST_CASE("variables of more than 64 KiB in all are refused, wherever they stand") {
+  if (!there_is_nvrtc()) return;
+  const std::string f = "extern \"C\" __global__ void f(float* a, int n) ";
+  const auto refusal = [](const std::string& text) {
+    const auto result = build(text, {"f"});
+    CAPTURE(result.diagnostics);
+    REQUIRE(result.ok);
+    const auto found = refuse_large_variables(result.module);
+    return found ? found->feedback : "";
+  };
+  const auto says = [&](const std::string& text, const std::string& words) {
+    const auto told = refusal(text);
+    CHECK_MESSAGE(told.find(words) != std::string::npos, text, told);
+  };
+  CHECK(refusal("__device__ float part[16384];\n" + f + "{ a[0] = part[n]++; }\n").empty());
+  says("__device__ float part[16385];\n" + f + "{ a[0] = part[n]++; }\n",
+       "take 65540 bytes in all, gaps between them included (part: 65540 bytes), and at most 65536 are");
+  says("static __device__ char x[40000], y[40000];\n" + f + "{ a[0] = ++x[n] + ++y[n]; }\n",
+       "(x: 40000 bytes, y: 40000 bytes)");
+  says("namespace { __device__ char x[70000]; }\n" + f + "{ a[0] = ++x[n]; }\n", "::x: 70000 bytes)");
+  says("template <class T> __device__ T v[20000];\n" + f + "{ a[0] = ++v<int>[n]; }\n", ": 80000 bytes)");
+  says("extern __device__ int x[20000];\n__device__ int x[20000];\n" + f + "{ a[0] = ++x[n]; }\n",
+       "(x: 80000 bytes)");
+  says(f + "{ static __device__ float kept[20000]; a[0] = kept[n]; kept[n] = a[1]; }\n", ": 80000 bytes)");
+  says("__device__ int x[20000] = {1};\n" + f + "{ a[0] = ++x[n]; }\n", "(x: 80000 bytes)");
+  says("__device__ int x[10000] = {1};\n__device__ int y[10000];\n" + f + "{ a[0] = ++x[n] + ++y[n]; }\n",
+       "take 80000 bytes");
+  says("__device__ const int x[20000] = {1};\n" + f + "{ a[0] = x[n]; }\n", "(x: 80000 bytes)");
+  says("__device__ __managed__ int x[20000];\n" + f + "{ a[0] = ++x[n]; }\n", "(x: 80000 bytes)");
+  says("__device__ __align__(65536) char x;\n__device__ __align__(65536) char y;\n" + f +
+           "{ a[0] = ++x + ++y; }\n",
+       "take 65537 bytes in all");
+  says(f + "{ asm(\"{ .global .b8 hidden[70000]; .reg .u32 r; ld.global.u32 r, [hidden]; "
+           "st.global.u32 [%0], r; }\" :: \"l\"(a)); }\n",
+       ": 70000 bytes)");
+  // Who uses one can reach the others.
+  says("__device__ int used;\n__device__ int other[20000];\n" + f + "{ a[0] = ++used; }\n", "other: 80000");
+  says("__device__ char a1[30000], a2[1], a3[30000], a4[2], a5[3], a6[30000];\n" + f +
+           "{ a[0] = ++a1[n] + ++a2[0] + ++a3[n] + ++a4[n] + ++a5[n] + ++a6[n]; }\n",
+       ", a5: 3 bytes, and 2 more)");
+  // These are not given their initial values before a call, or are limited otherwise.
+  CHECK(refusal("__device__ int unused[20000];\n" + f + "{ a[0] = 1; }\n").empty());
+  CHECK(
+      refusal("__constant__ float c[16384];\n__device__ int x[16384];\n" + f + "{ a[0] = c[n] + ++x[n]; }\n")
+          .empty());
+  CHECK(refusal(f + "{ float v[20000]; for (int i = 0; i < n; ++i) v[i] = a[i]; a[0] = v[n]; }\n").empty());
+  // The tables of cuRAND's header count where a kernel uses one.
+  const std::string random = "#include <curand_kernel.h>\n" + f;
+  if (!build(random + "{}\n", {"f"}).ok)
+    return kevo_test::skip("there are no headers of cuRAND on this machine");
+  const std::string draw = " s; curand_init(n, threadIdx.x, 0, &s); a[0] = curand_normal(&s); }\n";
+  CHECK(refusal(random + "{ curandStatePhilox4_32_10_t" + draw).empty());
+  says(random + "{ curandStateXORWOW_t" + draw, "(precalc_xorwow_matrix: 102400 bytes, ");
+}
+
+TEST_CASE("the variables of all images count together, and those of hidden workloads are not told of") {
+  compiled_module m;
+  m.kernels.resize(2);
+  m.kernels[1].image = 1;
+  const auto variables = [](std::uint32_t image, std::uint64_t bytes) {
+    return module_global{"v" + std::to_string(image), bytes, ".nv.global", 0, bytes, image};
+  };
+  m.globals = {variables(0, 40000), variables(1, 20000)};
+  CHECK_FALSE(refuse_large_variables(m).has_value());
+  m.globals[1] = variables(1, 40000);
+  auto refused = refuse_large_variables(m);
+  REQUIRE(refused);
+  CHECK(refused->feedback.find("take 80000 bytes") != std::string::npos);
+  m.kernels[1].hidden = true;
+  refused = refuse_large_variables(m);
+  REQUIRE(refused);
+  CHECK(refused->reason == "a hidden workload failed");
+  CHECK(refused->feedback == "a hidden workload failed");
+  m.globals[0] = variables(0, 70000);
+  refused = refuse_large_variables(m);
+  REQUIRE(refused);
+  CHECK(refused->feedback.find("take 70000 bytes in all, gaps between them included (v0: 70000 bytes)") !=
+        std::string::npos);
+  m.globals = {variables(0, ~std::uint64_t{0}), variables(1, ~std::uint64_t{0})};
+  CHECK(refuse_large_variables(m).has_value());
 }
 
 TEST_CASE("CUB's primitives of a block and a warp can be used") {

@@ -19,6 +19,7 @@
 #include <kevo/load_task.hpp>
 
 #include "fitness/cuda/compile/cuda_compiler.hpp"
+#include "fitness/cuda/compile/variable_limit.hpp"
 #include "fitness/cuda/launch/wanted_kernels.hpp"
 #include "operators/llm/conversation.hpp"
 #include "src/export/bundle/triton_module.hpp"
@@ -368,6 +369,8 @@ TEST_CASE("every program of tests/gpu/triton compiles, unless its verdict is tha
       const auto b = build(program.text, t);
       CHECK_MESSAGE(b.failure.empty() != refused, file.path().filename().string(), ": ", b.failure, b.log);
       CHECK_MESSAGE((program.twin.empty() || fs::exists(program.twin)), program.twin.string());
+      const bool large = refuse_large_variables(b.module).has_value();
+      CHECK_MESSAGE(large == file.path().filename().string().starts_with("zeros_in_"), program.file.string());
       ++count;
     }
   }

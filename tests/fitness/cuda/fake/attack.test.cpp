@@ -6,14 +6,19 @@
 #include "fitness/attack/attack.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include <kevo/error.hpp>
+
 #include "tests/fitness/cuda/fake/toy_candidates.hpp"
 #include "tests/support/fake_gpu.hpp"
+#include "tests/support/gpu_program.hpp"
+#include "tests/support/shell.hpp"
 
 using namespace kevo;
 
@@ -75,6 +80,53 @@ TEST_CASE("hosted exploits call the honest program's run, and are caught or gain
     CHECK_MESSAGE(one.word == attack_word::caught, name << ": " << to_string(one.word) << ": " << one.why);
     CHECK_MESSAGE(one.result->outcome == outcome::incorrect, name << ": " << one.why);
   }
+}
+
+TEST_CASE("variables that are too large to be restored are refused, small ones and workspaces are not") {
+  const fake_gpu gpu;
+  auto settings = toy::quick_settings();
+  cuda_fitness fitness(toy::task_of("rows.yaml"), settings);
+  const auto judge = [](cuda_fitness& by, const std::string& text) {
+    return toy::evaluate(by, "#define FAKE_NS 20000\n" + text, evaluation_stage::checked);
+  };
+  const std::filesystem::path corpus = KEVO_SOURCE_DIR "/tests/gpu";
+  const std::map<std::string, std::string> told = {
+      {"zeros_in_global", "(parts: 33554432 bytes)"},
+      {"zeros_in_two_globals", "(even: 40000 bytes, odd: 40000 bytes)"},
+      {"zeros_in_padding", "take 65537 bytes in all"},
+      {"zeros_in_managed", "the managed variable parts could carry results from one call to the next"}};
+  for (const auto& [name, words] : told) {
+    const auto program = gpu_program::read(corpus, corpus / "attacks" / (name + ".cu"));
+    const auto one = judge(fitness, program.text);
+    CHECK_MESSAGE(program.accepts(std::string(to_string(one.outcome))), name, ": ", one.feedback);
+    CHECK_MESSAGE(one.feedback.find(words) != std::string::npos, name, ": ", one.feedback);
+  }
+  for (const char* name : {"zeros_in_workspace", "zeros_in_small_global", "counter_that_does_not_reset"}) {
+    const auto program = gpu_program::read(corpus, corpus / "honest" / (std::string(name) + ".cu"));
+    const auto one = judge(fitness, program.text);
+    CHECK_MESSAGE(one.valid(), name, ": ", one.feedback);
+  }
+  // Who accepts managed variables does not accept a clearing that is not timed.
+  settings.allow_globals = true;
+  cuda_fitness lenient(toy::task_of("rows.yaml"), settings);
+  const auto managed = judge(lenient, shell::read_file(corpus / "attacks/zeros_in_managed.cu"));
+  CHECK(managed.outcome == outcome::rejected);
+  CHECK_MESSAGE(managed.feedback.find("(parts: 33554432 bytes)") != std::string::npos, managed.feedback);
+}
+
+TEST_CASE("a baseline has no larger variables than candidates") {
+  const fake_gpu gpu;
+  auto t = *toy::task_of("rows.yaml");
+  t.baselines = {
+      {"cleared",
+       program_of("cuda", shell::read_file(KEVO_SOURCE_DIR "/tests/gpu/attacks/zeros_in_global.cu")),
+       {},
+       false}};
+  cuda_fitness fitness(std::make_shared<const task>(t), toy::quick_settings());
+  const auto honest = toy::task_of("rows.yaml")->seeds.front().files.front().text;
+  CHECK_THROWS_WITH_AS(
+      toy::evaluate(fitness, honest),
+      doctest::Contains("the baseline 'cleared' does not build: the variables of the program"), error);
 }
 
 TEST_CASE("where the honest program has launch lines alone, hosted exploits that need one say so") {

@@ -1,0 +1,19 @@
+// verdict: valid
+// because: Adds up in a workspace that it clears itself, which is on the clock.
+// kevo: workspace parts float32 [M, 2048]
+// kevo: memset parts 0
+// kevo: launch rows<<<M, 256>>>(x, y, N, parts)
+extern "C" __global__ void rows(const float* x, float* y, long long n, float* parts) {
+  float* part = parts + blockIdx.x * 2048;
+  __shared__ float sums[256];
+  for (long long j = threadIdx.x; j < n; j += 256) part[j % 2048] += x[blockIdx.x * n + j];
+  float sum = 0;
+  for (int j = threadIdx.x; j < 2048; j += 256) sum += part[j];
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  for (int half = 128; half > 0; half /= 2) {
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) y[blockIdx.x] = sums[0];
+}
