@@ -218,4 +218,10 @@ void require_runnable_on_device(const task& t) {
   }
 }
 
+std::uint64_t workspace_bytes(const plan& p) {
+  std::uint64_t bytes = 0;
+  for (const auto& space : p.workspaces) bytes += space.bytes + space.align;
+  return bytes;
+}
+
 }  // namespace kevo::cuda

@@ -28,6 +28,8 @@ device_task describe_python_task(const task& t, const std::vector<plan>& plans);
 
 /// Bytes of the inputs and outputs of one call.
 std::uint64_t call_bytes(const task& t, const workload& w);
+/// What the workspaces of a call take at most, wherever they begin. [bytes]
+std::uint64_t workspace_bytes(const plan& p);
 /// Of its inputs alone.
 std::uint64_t input_bytes(const task& t, const workload& w);
 /// Of its inputs alone.

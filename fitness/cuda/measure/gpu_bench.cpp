@@ -30,11 +30,7 @@ constexpr double least_limit_s = 1.5;
 
 std::uint64_t most_workspace_bytes(const std::vector<plan>& plans) {
   std::uint64_t most = 0;
-  for (const auto& p : plans) {
-    std::uint64_t bytes = 0;
-    for (const auto& space : p.workspaces) bytes += space.bytes + space.align;
-    most = std::max(most, bytes);
-  }
+  for (const auto& p : plans) most = std::max(most, workspace_bytes(p));
   return most;
 }
 
@@ -176,6 +172,14 @@ program_runner& gpu_bench::empty() {
   return *empty_;
 }
 
+// Arenas of programs in Python hold inputs alone, as many as an arena with all buffers has calls.
+std::uint32_t gpu_bench::room_of_interval(const program_runner& candidate, const gpu_baseline& against,
+                                          std::size_t workload) const {
+  if (!python_) return std::min(candidate.room(workload), against.usual.runner->room(workload));
+  const auto each = std::max<std::uint64_t>(call_bytes(*task_, task_->workloads[workload]), 1);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>((arena_ - 16384) / each, 1, most_slots));
+}
+
 pair_timer gpu_bench::timer(program_runner& candidate, gpu_baseline& against, std::size_t workload,
                             double candidate_ns) {
   const bool cold = task_->workloads[workload].cache == "cold";
@@ -190,9 +194,7 @@ pair_timer gpu_bench::timer(program_runner& candidate, gpu_baseline& against, st
     by_events.allow_first(first_call_limit(workload, against.usual.runner->kind()));
     return by_events;
   }
-  const auto each = std::max<std::uint64_t>(call_bytes(*task_, task_->workloads[workload]), 1);
-  const auto room =
-      static_cast<std::uint32_t>(std::clamp<std::uint64_t>((arena_ - 16384) / each, 1, most_slots));
+  const auto room = room_of_interval(candidate, against, workload);
   // Further readings have contents of their own, which a process sees no more than once either.
   const auto further =
       settings_.both_times ? plan_further(contents, room, settings_.host_time) : further_plan();

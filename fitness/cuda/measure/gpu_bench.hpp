@@ -204,7 +204,7 @@ class gpu_bench {
                                     double seconds, const std::stop_token& stop);
   void start_reference(const std::vector<device_workload>& workloads);
   void end_reference();
-  std::uint64_t arena_for(std::size_t arenas) const;
+  std::uint64_t arena_for(std::size_t arenas, const std::vector<baseline_to_add>& built) const;
   std::uint64_t arena_of_inputs() const;
   std::uint64_t usual_arena() const;
   void add_baseline(const kevo::baseline& b, const built_program& program);
@@ -225,6 +225,8 @@ class gpu_bench {
   worker_source& hosted_workers(bool concurrent);
   program_image image_of(const built_program& built) const;
   program_runner& empty();
+  std::uint32_t room_of_interval(const program_runner& candidate, const gpu_baseline& against,
+                                 std::size_t workload) const;
   std::size_t profiled_workload() const;
 
   std::shared_ptr<const task> task_;

@@ -141,7 +141,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
                                   [](const auto& one) { return one.second.kind == program_kind::hosted; }) ||
                       std::any_of(task_->seeds.begin(), task_->seeds.end(),
                                   [](const program& one) { return is_hosted(one); });
-  arena_ = arena_for(hosted ? built.size() + 3 : 0);
+  arena_ = arena_for(hosted ? built.size() + 3 : 0, built);
   arena_of_worker_ = python_ ? arena_of_inputs() : arena_;
   baselines_.reserve(built.size());  // timers keep pointers to them
   all_concurrent_ =
@@ -194,8 +194,9 @@ std::uint64_t gpu_bench::usual_arena() const {
 }
 
 // Room for one call of any workload; for intervals as many calls of visible ones as 2 ms hold (Python: 12),
-// as far as all arenas together have room for them in a quarter of the device.
-std::uint64_t gpu_bench::arena_for(std::size_t arenas) const {
+// with the workspaces of baselines, as far as all arenas together have room for them in a quarter of the
+// device.
+std::uint64_t gpu_bench::arena_for(std::size_t arenas, const std::vector<baseline_to_add>& built) const {
   const double interval_ns = python_ ? 1.3 * python_interval_ns : 2.2e6;
   std::uint64_t largest = 0;
   std::uint64_t together = 0;
@@ -206,7 +207,10 @@ std::uint64_t gpu_bench::arena_for(std::size_t arenas) const {
     const double most = std::min<double>(contents_[i].timed, most_slots);
     const double calls =
         std::clamp(interval_ns / std::max(speed_of_light_ns(i), 500.0), 1.0, std::max(most, 1.0));
-    together = std::max(together, static_cast<std::uint64_t>(std::ceil(calls)) * bytes);
+    std::uint64_t workspaces = 0;
+    for (const auto& [which, program] : built)
+      workspaces = std::max(workspaces, workspace_bytes(program.plans[i]));
+    together = std::max(together, static_cast<std::uint64_t>(std::ceil(calls)) * (bytes + workspaces));
   }
   // Programs of Python have no workspaces, and their tensors are often large.
   const std::uint64_t spare = python_ ? std::min<std::uint64_t>(largest / 8, 256U << 20U)

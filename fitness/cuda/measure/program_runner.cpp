@@ -73,8 +73,7 @@ std::uint32_t program_runner::room(std::size_t workload) const {
   // At most, of each buffer: its distance from the one before, its alignment, and a guard behind it.
   constexpr std::uint64_t around_buffer = 12U << 10U;
   const auto& p = image_.plans[workload];
-  std::uint64_t each = call_bytes(*task_, task_->workloads[workload]);
-  for (const auto& space : p.workspaces) each += space.bytes + space.align;
+  std::uint64_t each = call_bytes(*task_, task_->workloads[workload]) + workspace_bytes(p);
   each += around_buffer * (p.inputs + p.outputs + p.workspaces.size());
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(workers_->arena_bytes() / each, 1, most_slots));
 }

@@ -65,6 +65,37 @@ std::shared_ptr<const task> with_baselines(const std::string& baselines) {
 
 }  // namespace
 
+TEST_CASE("a program that cannot use host functions of a stream learns why") {
+  const fake_gpu gpu;
+  cuda_fitness fitness(with_baselines("hosted first"), toy::quick_settings());
+  const auto told = [&](const std::string& lines) {
+    const auto e = toy::evaluate(fitness, hosted_scale_of(10000, lines));
+    CHECK(e.outcome == outcome::launch_failed);
+    CHECK(e.feedback.find("the function run returned 3") != std::string::npos);
+    return e.feedback.find("may start no threads") != std::string::npos;
+  };
+  CHECK(told("  return 3;  // what cudaLaunchHostFunc has answered\n"));
+  CHECK_FALSE(told("  return 3;\n"));
+}
+
+TEST_CASE("a hosted program is timed beside a baseline whose workspace is much larger than its data") {
+  const fake_gpu gpu;
+  auto t = *toy::task_of("scale.yaml");
+  const auto declared = shell::read_file(KEVO_SOURCE_DIR "/tests/fitness/cuda/fake/scale.cu");
+  const std::string launch = "// kevo: launch";
+  const auto at = declared.find(launch);
+  REQUIRE(at != std::string::npos);
+  const auto with_workspace =
+      declared.substr(0, at) + "// kevo: workspace space float32 [1048576]\n" + declared.substr(at);
+  t.baselines = {{"seed", program_of("cuda", with_workspace), {}, false}};
+  auto settings = toy::quick_settings();
+  settings.limits.workspace_bytes = 8U << 20U;
+  cuda_fitness fitness(std::make_shared<const task>(t), settings);
+  const auto e = toy::evaluate(fitness, hosted_scale_of(10000));
+  REQUIRE_MESSAGE(e.valid(), e.feedback);
+  CHECK(e.speedup == doctest::Approx(2).epsilon(0.05));
+}
+
 TEST_CASE("exploits of hosted launch are caught, odd but honest programs are accepted") {
   const fake_gpu gpu;
   auto settings = toy::quick_settings();
