@@ -199,6 +199,18 @@ void tell_added(evaluation& e, const std::vector<cuda_workload>& timed) {
         "{:.1f} us of each call, done in some calls for all of them; added to its time", 1e-3 * uneven_ns);
 }
 
+// Pairs of one process count as one value, of which fewer than three have no interval.
+timing_looks confirming_looks_of(const timing_settings& settings, const std::vector<cuda_workload>& timed) {
+  auto looks = confirming_looks(settings, 0, 1);
+  for (const auto& [sampler, spent_s] : timed) {
+    const int fewest = fewest_pairs * static_cast<int>(sampler.timer.pairs_of_process());
+    looks.first = looks.first_least = std::max(looks.first, fewest);
+    looks.least = std::max(looks.least, fewest);
+    looks.last = std::max(looks.last, fewest);
+  }
+  return looks;
+}
+
 // Answers false if the candidate failed.
 bool time_by(const timing_looks& looks, const gpu_bench& bench, evaluation_state& p,
              std::vector<cuda_workload>& timed, bool fresh) {
@@ -281,7 +293,7 @@ bool time_workloads(gpu_bench& bench, evaluation_state& p, program_runner& candi
   bench.settle_candidates();
   beside.workers().settle();
   const auto& budget = bench.settings().timing;
-  const auto looks = fresh ? confirming_looks(budget, 0, 1)
+  const auto looks = fresh ? confirming_looks_of(budget, timed)
                            : first_looks(budget, p.request.wanted == evaluation_stage::timed_short);
   if (!time_by(looks, bench, p, timed, fresh)) return false;
   if (fresh && !sustain(bench, p, timed)) return false;
