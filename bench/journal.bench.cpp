@@ -35,6 +35,7 @@ std::shared_ptr<const kevo::evaluation> typical_evaluation(kevo::rng& random) {
   e.stage = kevo::evaluation_stage::timed_full;
   e.baseline = "seed";
   e.other_speedups = {{"openblas", random.uniform()}};
+  e.other_speedup_intervals = {{"openblas", {random.uniform(), 1 + random.uniform()}}};
   for (int i = 0; i < 10; ++i) {
     kevo::workload_result w;
     w.uuid = "workload" + std::to_string(i);

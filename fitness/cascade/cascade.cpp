@@ -141,6 +141,17 @@ bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& 
   return mean.range.high - mean.range.low < target * mean.value;
 }
 
+void keep_other_speedup(evaluation& e, const std::string& name, const evaluation& against) {
+  const auto& range = against.speedup_interval;
+  if (range.low > 0 && std::isfinite(range.high)) {
+    e.other_speedups[name] = against.speedup;
+    e.other_speedup_intervals[name] = range;
+    return;
+  }
+  auto& said = e.context["baselines_left_out"];
+  said += (said.empty() ? "" : "; ") + name + " (too few pairs of readings for an interval)";
+}
+
 void tell_wait(evaluation& e, const measuring_lock& lock) {
   constexpr double noticeable_s = 1;
   e.cost.waited_s += lock.waited_s();
@@ -184,6 +195,8 @@ void conclude(evaluation& e) {
     e.speedup_interval = {};
     e.device_speedup = e.host_speedup = 0;
     e.device_speedup_interval = e.host_speedup_interval = {};
+    e.other_speedups.clear();
+    e.other_speedup_intervals.clear();
   } else {
     e.feedback = feedback_of_valid(e);
     double sol = 1e300;

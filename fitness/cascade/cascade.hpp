@@ -66,6 +66,10 @@ struct timed_pairs {
 bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& timed, double alpha,
                   double target);
 
+/// Takes down the speedup over a further baseline. One whose interval has no end is left out, and the
+/// context says so. @param against what `estimate_all` made of the pairs with that baseline
+void keep_other_speedup(evaluation& e, const std::string& name, const evaluation& against);
+
 /// Adds a wait for other processes to the evaluation's cost, and to its context if it took a second or more.
 void tell_wait(evaluation& e, const measuring_lock& lock);
 

@@ -112,8 +112,8 @@ paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, run
   return timer;
 }
 
-std::size_t test_bench::place_for_pair(runner& candidate, const program& source, std::size_t pair,
-                                       std::size_t processes, const std::stop_token& stop) {
+std::size_t test_bench::place_for_pair(runner& candidate, const program& source, trusted_program& against,
+                                       std::size_t pair, std::size_t processes, const std::stop_token& stop) {
   if (!kind_->place) return 0;
   // Most confirmations end soon. A link takes about as long as a pair.
   constexpr std::size_t at_first = 8;
@@ -126,19 +126,13 @@ std::size_t test_bench::place_for_pair(runner& candidate, const program& source,
     objects.insert(objects.end(), further.begin(), further.end());
     program.place_at(std::move(objects));
   };
-  const auto& first = *std::find_if(task_->baselines.begin(), task_->baselines.end(),
-                                    [&](const baseline& one) { return one.name == baseline_.name; });
+  const auto& trusted = *std::find_if(task_->baselines.begin(), task_->baselines.end(),
+                                      [&](const baseline& one) { return one.name == against.name; });
   place(candidate, source, nullptr);
-  place(*baseline_.program, first.source, &first);
+  place(*against.program, trusted.source, &trusted);
   candidate.place_next(pair * processes);
-  baseline_.program->place_next(7 * pair + 3);  // another order: 7 and 16 have no common divisor
+  against.program->place_next(7 * pair + 3);  // another order: 7 and 16 have no common divisor
   return candidate.placements().size();
-}
-
-void test_bench::end_placements(runner& candidate) {
-  for (auto* program : {&candidate, baseline_.program.get()}) {
-    if (!program->placements().empty()) program->place_at({});
-  }
 }
 
 // Of a candidate that is about as fast as the first baseline, both kinds of comparison take about as long.

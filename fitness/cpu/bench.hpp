@@ -85,14 +85,12 @@ class test_bench {
   void add_contents(const std::stop_token& stop);
   runner run_candidate(const std::string& object, std::stop_token stop) const;
 
-  runner& baseline_runner() { return *baseline_.program; }
-  /// Before a pair of a confirmation: candidate and baseline have their code at places of its own in it.
-  /// @param pair number of the pair @param processes of the candidate in it
+  trusted_program& first_baseline() { return baseline_; }
+  /// Before a pair of a confirmation: the candidate and a baseline have their code at places of its own
+  /// in it. @param pair number of the pair @param processes of the candidate in it
   /// @return how many places there are; 0 where programs of this kind have none
-  std::size_t place_for_pair(runner& candidate, const program& source, std::size_t pair,
-                             std::size_t processes, const std::stop_token& stop);
-  /// Both have their code where their builds put it from now on.
-  void end_placements(runner& candidate);
+  std::size_t place_for_pair(runner& candidate, const program& source, trusted_program& against,
+                             std::size_t pair, std::size_t processes, const std::stop_token& stop);
   /// Whether a candidate was built to the same bytes as the first baseline.
   bool is_baseline(const build_result& built) const {
     return kind_->same(built.object_path, baseline_.object);

@@ -23,8 +23,9 @@ struct cpu_sampler {
   test_bench* bench;
   evaluation_state* state;
   runner* candidate;
-  bool fresh = false;
-  double waited_s = 0;  // for a quiet memory, and for linking
+  trusted_program* placed_with = nullptr;  // a baseline; null: each has one place, where its build put it
+  std::size_t places = 0;                  // so far
+  double waited_s = 0;                     // for a quiet memory, and for linking
 
   std::size_t workload() const { return timer.workload(); }
   int pairs_so_far() const { return static_cast<int>(timer.pairs().size()); }
@@ -32,12 +33,11 @@ struct cpu_sampler {
   void select() { timer.select(); }
   std::optional<call_failure> sample() {
     const auto start = std::chrono::steady_clock::now();
-    if (fresh) {
+    if (placed_with != nullptr) {
       const auto pair = static_cast<std::size_t>(pairs_so_far());
       const auto processes = static_cast<std::size_t>(timer.plan().candidate_processes);
-      const auto places =
-          bench->place_for_pair(*candidate, *state->request.program, pair, processes, state->request.stop);
-      state->result.workloads[workload()].placements = places;
+      places = bench->place_for_pair(*candidate, *state->request.program, *placed_with, pair, processes,
+                                     state->request.stop);
     }
     bench->await_quiet_memory();
     waited_s += seconds_since(start);
@@ -51,8 +51,9 @@ struct cpu_sampler {
 };
 using cpu_workload = timed_workload<cpu_sampler>;
 
-// Answers whether the interval is narrow enough to end.
-bool look(const test_bench& bench, evaluation_state& p, const std::vector<cpu_workload>& all, double alpha) {
+// What the pairs so far say goes into `e`. Answers whether the interval is narrow enough to end.
+bool look(const test_bench& bench, const evaluation_state& p, evaluation& e,
+          const std::vector<cpu_workload>& all, double alpha) {
   std::vector<timed_pairs> timed;
   timed.reserve(all.size());
   if (!p.comparators.empty()) alpha /= 2;  // the other half is spent on the comparators
@@ -62,10 +63,11 @@ bool look(const test_bench& bench, evaluation_state& p, const std::vector<cpu_wo
     one.workload = timer.workload();
     one.pairs = &timer.pairs();
     one.independent = true;  // each is of its own processes, memory and places
-    if (const auto places = p.result.workloads[timer.workload()].placements; places > 0) {
+    if (sampler.places > 0) {
       // Of several processes in a pair each has the next place.
       const auto processes = static_cast<std::size_t>(timer.plan().candidate_processes);
-      one.placements = places / std::gcd(places, processes);
+      one.placements = sampler.places / std::gcd(sampler.places, processes);
+      e.workloads[timer.workload()].placements = sampler.places;
     }
     one.speed_of_light_ns = bench.speed_of_light_ns(timer.workload());
     if (const auto found = p.comparators.find(timer.workload()); found != p.comparators.end())
@@ -73,7 +75,7 @@ bool look(const test_bench& bench, evaluation_state& p, const std::vector<cpu_wo
   }
   const auto& settings = bench.settings().timing;
   const bool confirms = p.request.wanted == evaluation_stage::confirmed;
-  return estimate_all(p.result, bench.subject(), timed, alpha,
+  return estimate_all(e, bench.subject(), timed, alpha,
                       confirms ? settings.confirming_interval : settings.target_interval);
 }
 
@@ -145,7 +147,7 @@ std::vector<cpu_workload> workloads_of(test_bench& bench, evaluation_state& p, r
                     .bench = &bench,
                     .state = &p,
                     .candidate = &candidate,
-                    .fresh = fresh}});
+                    .placed_with = fresh ? &bench.first_baseline() : nullptr}});
     all.back().sampler.timer.check_first(p.unchecked[i]);
   }
   return all;
@@ -161,7 +163,7 @@ bool time_by(const timing_looks& looks, test_bench& bench, evaluation_state& p,
              std::vector<cpu_workload>& all) {
   const auto end = time_by_looks(
       std::span(all), looks, bench.settings().timing.alpha, p.request.stop,
-      [&](double alpha) { return look(bench, p, all, alpha); }, [&] { return promises(bench, p); });
+      [&](double alpha) { return look(bench, p, p.result, all, alpha); }, [&] { return promises(bench, p); });
   if (const auto* failed = std::get_if<timing_failure>(&end))
     return fail(p, failed->workload, bench.subject().workloads[failed->workload], failed->failure), false;
   const bool brief = p.hopeless || p.request.wanted == evaluation_stage::timed_short;
@@ -177,9 +179,9 @@ const pairing_plan& slowest_plan(const std::vector<cpu_workload>& all) {
   return std::max_element(all.begin(), all.end(), faster)->sampler.timer.plan();
 }
 
-// Answers false if the candidate failed. What it finds is in the pairs, of which the intervals are made
-// again.
-bool use_up(const test_bench& bench, evaluation_state& p, std::vector<cpu_workload>& all) {
+// Answers false if the candidate failed. What it finds is in the pairs, of which the intervals of `e` are
+// made again.
+bool use_up(const test_bench& bench, evaluation_state& p, evaluation& e, std::vector<cpu_workload>& all) {
   const double seconds = 3 * bench.settings().timing.full_s;
   std::string found;
   for (auto& [sampler, spent_s] : all) {
@@ -194,8 +196,8 @@ bool use_up(const test_bench& bench, evaluation_state& p, std::vector<cpu_worklo
       found += fmt::format("{}workload '{}': {}", found.empty() ? "" : "; ", w.uuid, remark);
   }
   if (found.empty()) return true;
-  p.result.context["prepared_work"] = found;
-  look(bench, p, all, bench.settings().timing.alpha);
+  e.context["prepared_work"] = found;
+  look(bench, p, e, all, bench.settings().timing.alpha);
   return true;
 }
 
@@ -211,6 +213,17 @@ bool time_alone(const test_bench& bench, evaluation_state& p, std::vector<cpu_wo
   }
   return true;
 }
+
+// The programs of a confirmation, which have their code where their builds put it afterwards.
+struct placed_programs {
+  runner& candidate;
+  runner& baseline;
+  ~placed_programs() {
+    for (auto* program : {&candidate, &baseline}) {
+      if (!program->placements().empty()) program->place_at({});
+    }
+  }
+};
 
 }  // namespace
 
@@ -230,11 +243,7 @@ bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, b
     }
   }
   if (fresh) {
-    const struct placed {
-      test_bench& bench;
-      runner& candidate;
-      ~placed() { bench.end_placements(candidate); }
-    } until_timed{bench, candidate};
+    const placed_programs until_timed{candidate, *bench.first_baseline().program};
     const auto& slowest = slowest_plan(all);
     if (!time_by(confirming_looks(budget, 1e-9 * slowest.pair_ns, slowest.candidate_processes), bench, p,
                  all))
@@ -244,7 +253,7 @@ bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, b
     if (!time_by(first_looks(budget, p.request.wanted == evaluation_stage::timed_short), bench, p, all))
       return false;
   }
-  if (fresh && !use_up(bench, p, all)) return false;
+  if (fresh && !use_up(bench, p, p.result, all)) return false;
   if (fresh && budget.sustained_s > 0 && !time_alone(bench, p, all)) return false;
   std::size_t discarded = 0;
   std::size_t kept = 0;
@@ -284,18 +293,26 @@ bool time_baseline_itself(test_bench& bench, evaluation_state& p, runner& candid
 
 void time_other_baselines(test_bench& bench, evaluation_state& p, runner& candidate) {
   const auto& workloads = bench.subject().workloads;
+  const auto& settings = bench.settings().timing;
   for (auto& other : bench.other_baselines()) {
-    std::vector<weighted_estimate> parts;
+    const placed_programs until_timed{candidate, *other.program};
+    std::vector<cpu_workload> all;
     for (std::size_t i = 0; i < workloads.size(); ++i) {
       if (workloads[i].hidden) continue;
-      auto timer = bench.plan_for(i, p.call_ns[i], candidate, other, false, p.request.stop);
-      timer.select();
-      for (int block = 0; block < 3; ++block) {
-        if (auto failure = timer.block()) return fail(p, i, workloads[i], *failure);
-      }
-      parts.push_back({speedup_of(timer.pairs(), 0.05), workloads[i].weight});
+      all.push_back({{.timer = bench.plan_for(i, p.call_ns[i], candidate, other, false, p.request.stop),
+                      .bench = &bench,
+                      .state = &p,
+                      .candidate = &candidate,
+                      .placed_with = &other}});
     }
-    p.result.other_speedups[other.name] = geometric_mean(parts).value;
+    evaluation against = p.result;
+    const auto end = time_by_looks(
+        std::span(all), further_looks(settings), settings.alpha, p.request.stop,
+        [&](double alpha) { return look(bench, p, against, all, alpha); }, [] { return true; });
+    if (const auto* failed = std::get_if<timing_failure>(&end))
+      return fail(p, failed->workload, workloads[failed->workload], failed->failure);
+    if (!use_up(bench, p, against, all)) return;
+    keep_other_speedup(p.result, other.name, against);
   }
 }
 

@@ -39,7 +39,7 @@ bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, b
 /// The same for the baseline's own program, without checks.
 bool time_baseline_itself(test_bench& bench, evaluation_state& p, runner& candidate);
 
-/// Compares with the baselines besides the first one, roughly.
+/// The speedups over the baselines besides the first one, with intervals from fewer pairs.
 void time_other_baselines(test_bench& bench, evaluation_state& p, runner& candidate);
 
 }  // namespace kevo

@@ -148,8 +148,11 @@ struct evaluation {
   bool cached = false;   ///< taken from the cache; a cached time never makes a candidate champion
   std::string baseline;  ///< name of the baseline
   std::map<std::string, double> other_speedups;  ///< speedups over further baselines, by their names
-  std::vector<workload_result> workloads;        ///< in the order of the task
-  std::map<std::string, double> measures;        ///< descriptors by name; archives choose cells by them
+  /// Their confidence intervals, by the same names; evaluations that were recorded before there were any have
+  /// none.
+  std::map<std::string, interval> other_speedup_intervals;
+  std::vector<workload_result> workloads;  ///< in the order of the task
+  std::map<std::string, double> measures;  ///< descriptors by name; archives choose cells by them
   std::string feedback;  ///< text for users and operators; of a hidden workload it says only that it failed
   std::vector<std::string> reasons;  ///< short texts, one for each failed check
   evaluation_cost cost;

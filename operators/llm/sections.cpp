@@ -10,6 +10,7 @@
 #include "fitness/cascade/feedback.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "operators/llm/blocks.hpp"
+#include "src/base/text/further_baselines.hpp"
 #include "src/base/text/useful_line.hpp"
 
 namespace kevo {
@@ -149,8 +150,8 @@ std::string evaluation_section(const candidate_snapshot& one) {
   std::string text = fmt::format(
       "## Evaluation of {}\n\noutcome: {}\n",
       one.id == no_candidate ? std::string("your draft") : fmt::format("#{}", one.id), score_text(e));
-  for (const auto& [name, ratio] : e.other_speedups)
-    text += fmt::format("against {}: {:.4g} times\n", name, ratio);
+  for (const auto& [name, speedup] : further_speedups(e, false))
+    text += fmt::format("against {}: {}\n", name, speedup);
   for (const auto& w : e.workloads) {
     if (w.hidden || !(w.time_ns > 0)) continue;
     text += fmt::format("- {} ({}): {}", w.uuid, axes_text(w.axes), time_text(w.time_ns));

@@ -65,6 +65,7 @@ class Evaluation:
     cached: bool
     baseline: str
     other_speedups: Dict[str, float]
+    other_speedup_intervals: Dict[str, Tuple[float, float]]
     workloads: List[Dict[str, Any]]
     measures: Dict[str, float]
     feedback: str

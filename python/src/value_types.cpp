@@ -214,6 +214,13 @@ void bind_evaluation(py::module_& module) {
       .def_readonly("cached", &evaluation::cached)
       .def_readonly("baseline", &evaluation::baseline)
       .def_readonly("other_speedups", &evaluation::other_speedups)
+      .def_property_readonly("other_speedup_intervals",
+                             [](const evaluation& e) {
+                               py::dict all;
+                               for (const auto& [name, range] : e.other_speedup_intervals)
+                                 all[py::str(name)] = ends_of(range);
+                               return all;
+                             })
       .def_property_readonly("workloads", &workloads_of)
       .def_readonly("measures", &evaluation::measures)
       .def_readonly("feedback", &evaluation::feedback)

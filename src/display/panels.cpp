@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text/counted.hpp"
+#include "src/base/text/further_baselines.hpp"
 #include "src/base/text/verdict_text.hpp"
 
 namespace kevo::panels {
@@ -138,8 +139,8 @@ void add_facts(block& result, const display_state& s, const pen& with, std::size
       if (w.hidden || !(w.time_ns > 0) || ++n > 3) continue;
       say(format::time(w.time_ns, with.unicode), with.safe(w.uuid));
     }
-    for (const auto& [name, ratio] : s.champion_result->other_speedups)
-      say(format::percent(ratio), "of " + with.safe(name));
+    for (const auto& [name, speedup] : further_speedups(*s.champion_result, with.unicode))
+      say(speedup, "the speed of " + with.safe(name));
   }
   if (sol > 0) say(format::percent(sol), "of speed of light");
   if (facts.width() > 0) result.push_back(std::move(facts));

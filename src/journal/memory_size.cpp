@@ -16,7 +16,9 @@ std::size_t memory_size_of(const evaluation& result) {
   }
   for (const auto& reason : result.reasons) bytes += sizeof(std::string) + reason.size();
   for (const auto& [key, value] : result.context) bytes += node + key.size() + value.size();
-  return bytes + (result.measures.size() + result.other_speedups.size()) * node;
+  const auto figures =
+      result.measures.size() + result.other_speedups.size() + result.other_speedup_intervals.size();
+  return bytes + figures * node;
 }
 
 std::size_t memory_size_of(const model_call& call) {

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "src/base/text/format.hpp"
+#include "src/base/text/further_baselines.hpp"
 #include "src/base/text/two_times.hpp"
 #include "src/base/text/useful_line.hpp"
 #include "src/base/text/verdict_text.hpp"
@@ -157,8 +158,8 @@ std::string describe(const evaluation& e, const std::string& task_name) {
   if (const std::string built = build_text(e); !built.empty())
     text += fmt::format("  build options of the program: {}\n", built);
   if (const std::string why = doubt(e); !why.empty()) text += fmt::format("  undecided: {}\n", why);
-  for (const auto& [name, speedup] : e.other_speedups)
-    text += fmt::format("  {:.3f}x over {}\n", speedup, name);
+  for (const auto& [name, speedup] : further_speedups(e, false))
+    text += fmt::format("  {} over {}\n", speedup, format::one_line(name));
   if (const auto left = e.context.find("baselines_left_out"); left != e.context.end())
     text += fmt::format("  skipped baselines: {}\n", format::one_line(left->second));
   if (const auto fine = e.context.find("hosted_resolution_ns"); fine != e.context.end())

@@ -4,6 +4,7 @@
 
 #include "src/base/text/counted.hpp"
 #include "src/base/text/format.hpp"
+#include "src/base/text/further_baselines.hpp"
 #include "src/base/text/two_times.hpp"
 #include "src/report/html_text.hpp"
 #include "src/report/setbacks.hpp"
@@ -59,10 +60,10 @@ std::string headline(const report_content& content) {
     for (const auto& [name, both] : two_speedups(e, true))
       text += "<p class=\"side\"><b>" + both + "</b><br>by " + name + "</p>";
     std::size_t n = 0;
-    for (const auto& [name, ratio] : e.other_speedups) {
+    for (const auto& [name, said] : further_speedups(e, true)) {
       if (++n <= 2)
-        text += "<p class=\"side\"><b>" + format::percent(ratio) + "</b><br>of " +
-                html::escape_short(name, 30) + "</p>";
+        text +=
+            "<p class=\"side\"><b>" + said + "</b><br>the speed of " + html::escape_short(name, 30) + "</p>";
     }
   }
   text += fmt::format("<p class=\"side\"><b>#{}</b><br>by {}</p></div>", *content.best,

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text/format.hpp"
+#include "src/base/text/further_baselines.hpp"
 #include "src/base/text/two_times.hpp"
 #include "src/report/action_shares.hpp"
 #include "src/report/hidden_workloads.hpp"
@@ -245,16 +246,17 @@ std::string workloads(const report_content& content) {
     text += "<h3>Further baselines</h3><div class=\"scroll\"><table class=\"bars\"><tbody>";
     double most = 1;
     for (const auto& [name, ratio] : e.other_speedups) most = std::max(most, ratio);
-    for (const auto& [name, ratio] : e.other_speedups) {
+    for (const auto& [name, speedup] : further_speedups(e, true)) {
+      const double ratio = e.other_speedups.at(name);
       // The mark is 2 pixels wide and ends at its place: beyond the cell it would give the table a scroll
       // bar.
       text += fmt::format(
           "<tr><td>{}<td class=\"n strong\">{}<td class=\"bar wide\"><i style=\"width:{:.1f}%\"></i><u "
           "style=\"left:calc({:.1f}% - 2px)\"></u></tr>",
-          escape_short(name, 40), format::percent(ratio), ratio / most * 100, 100 / most);
+          escape_short(name, 40), speedup, ratio / most * 100, 100 / most);
     }
     text +=
-        "</tbody></table></div><p class=\"note\">Speed of the best relative to each; the mark is 100 %.</p>";
+        "</tbody></table></div><p class=\"note\">Speed of the best relative to each; the mark is at 1.</p>";
   }
   return text + "</section>";
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "src/base/text/further_baselines.hpp"
 #include "src/base/text/two_times.hpp"
 #include "src/report/evaluation_text.hpp"
 #include "src/report/show_writer.hpp"
@@ -91,9 +92,9 @@ void evaluation_details(writer& out, const evaluation& e) {
     out.head("Build options of the program");
     out.add(line("  " + out.safe(built)));
   }
-  if (!e.other_speedups.empty()) {
-    out.head("Further baselines");
-    for (const auto& [name, ratio] : e.other_speedups) out.fact(out.safe(name), line(format::percent(ratio)));
+  if (const auto others = further_speedups(e, out.unicode()); !others.empty()) {
+    out.head("Speedup over further baselines");
+    for (const auto& [name, speedup] : others) out.fact(out.safe(name), line(speedup));
   }
   if (!e.measures.empty()) {
     out.head("Measures");

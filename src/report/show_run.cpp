@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text/counted.hpp"
+#include "src/base/text/further_baselines.hpp"
 #include "src/base/text/two_times.hpp"
 #include "src/report/action_shares.hpp"
 #include "src/report/setbacks.hpp"
@@ -33,10 +34,10 @@ void best_found(writer& out, const report_content& content) {
     if (content.best_evaluation) {
       const auto& e = *content.best_evaluation;
       line against;
-      for (const auto& [name, ratio] : e.other_speedups)
+      for (const auto& [name, speedup] : further_speedups(e, out.unicode()))
         against.add(against.width() > 0 ? out.dot() : "")
-            .add(format::percent(ratio))
-            .add(" of " + out.safe(name), tone::faint);
+            .add(speedup)
+            .add(" the speed of " + out.safe(name), tone::faint);
       if (e.sol_fraction > 0)
         against.add(against.width() > 0 ? out.dot() : "")
             .add(format::percent(e.sol_fraction))

@@ -12,6 +12,7 @@
 #include <kevo/stop/seconds.hpp>
 
 #include "src/base/text/format.hpp"
+#include "src/base/text/further_baselines.hpp"
 #include "src/display/budgets.hpp"
 #include "src/display/live_display.hpp"
 #include "src/display/plain_display.hpp"
@@ -64,12 +65,14 @@ TEST_CASE("the panel says what matters") {
   const auto& ends = state.champion->speedup_interval;
   const auto headline = kevo::format::speedup(state.champion->speedup, true) + " [" +
                         kevo::format::interval(ends.low, ends.high, true) + "] the speed of seed";
+  REQUIRE(state.champion_result);
+  const auto over_openblas = kevo::further_speedups(*state.champion_result, true)[0].second;
   for (const int columns : {80, 120}) {
     const auto text = kevo::render(state, columns, 60, false);
     CHECK(text.find(headline) != std::string::npos);
     CHECK(text.find("✓ confirmed") != std::string::npos);
     CHECK(text.find("square") != std::string::npos);
-    CHECK(text.find("of openblas") != std::string::npos);
+    CHECK(text.find(over_openblas + " the speed of openblas") != std::string::npos);
     CHECK(text.find("of speed of light") != std::string::npos);
     CHECK(text.find("build failed") != std::string::npos);
     CHECK(text.find("splice") != std::string::npos);

@@ -209,9 +209,11 @@ TEST_CASE("a confirmation also compares with what torch.compile makes of the ref
   REQUIRE_MESSAGE(got.valid(), got.feedback);
   const auto found = got.other_speedups.find("compiled");
   const auto left_out = got.context.find("baselines_left_out");
-  std::printf("over eager %.3f [%.3f, %.3f], over torch.compile %.3f%s\n", got.speedup,
+  const auto range =
+      found == got.other_speedups.end() ? kevo::interval() : got.other_speedup_intervals.at("compiled");
+  std::printf("over eager %.3f [%.3f, %.3f], over torch.compile %.3f [%.3f, %.3f]%s\n", got.speedup,
               got.speedup_interval.low, got.speedup_interval.high,
-              found == got.other_speedups.end() ? 0 : found->second,
+              found == got.other_speedups.end() ? 0 : found->second, range.low, range.high,
               left_out == got.context.end() ? "" : (", left out: " + left_out->second).c_str());
   CHECK(got.stage == kevo::evaluation_stage::confirmed);
   CHECK((found == got.other_speedups.end() || (found->second > 0.3 && found->second < 3)));

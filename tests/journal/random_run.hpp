@@ -83,6 +83,7 @@ inline kevo::evaluation random_evaluation(kevo::rng& random, bool wild) {
   e.cached = random.chance(0.2);
   e.baseline = random.chance(0.5) ? "seed" : "";
   e.other_speedups = {{"openblas", any(0, 1)}};
+  e.other_speedup_intervals = {{"openblas", {any(0, 1), any(1, 2)}}};
   for (std::uint64_t n = random.below(4); n > 0; --n) {
     kevo::workload_result w;
     w.uuid = "workload" + std::to_string(n);

@@ -48,6 +48,15 @@ TEST_CASE("the wait for other processes is told with what an evaluation took, if
                   "measured, on this machine\n") != std::string::npos);
 }
 
+TEST_CASE("a speedup over a further baseline is not shown without its uncertainty") {
+  kevo::evaluation e;
+  e.outcome = kevo::outcome::valid;
+  e.other_speedups = {{"open\nblas", 1.127}};
+  CHECK(kevo::describe(e, "matmul").find("\n  1.127x (no interval) over open blas\n") != std::string::npos);
+  e.other_speedup_intervals = {{"open\nblas", {1.09, 1.16}}};
+  CHECK(kevo::describe(e, "matmul").find("\n  1.127x [1.090 - 1.160] over open blas\n") != std::string::npos);
+}
+
 TEST_CASE("both times of a call are shown beside each other, with their intervals") {
   kevo::evaluation e;
   e.outcome = kevo::outcome::valid;

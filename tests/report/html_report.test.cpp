@@ -153,7 +153,7 @@ TEST_CASE("a speedup in the lineage has its interval") {
   CHECK(count(lineage, "<tspan class=\"what\"> [") + count(lineage, "<tspan class=\"what\"> ±") == speedups);
 }
 
-TEST_CASE("the mark of 100 % lies within its cell, so that a wide screen shows no scroll bar") {
+TEST_CASE("the mark of the same speed lies within its cell, so that a wide screen shows no scroll bar") {
   auto content = content_of(synthetic::make(60));
   REQUIRE(content.best_evaluation);
   auto slower = *content.best_evaluation;
@@ -162,6 +162,19 @@ TEST_CASE("the mark of 100 % lies within its cell, so that a wide screen shows n
   const auto page = kevo::html_report(content);
   CHECK(page.find("left:calc(100.0% - 2px)") != std::string::npos);
   CHECK(page.find("left:100.0%") == std::string::npos);
+}
+
+TEST_CASE("a speedup over a further baseline has its interval, in the head and in the table") {
+  auto content = content_of(synthetic::make(60));
+  REQUIRE(content.best_evaluation);
+  auto e = *content.best_evaluation;
+  e.other_speedups = {{"cublas", 0.935}, {"older", 1.127}};
+  e.other_speedup_intervals = {{"cublas", {0.921, 0.948}}};
+  content.best_evaluation = std::make_shared<kevo::evaluation>(e);
+  const auto page = kevo::html_report(content);
+  CHECK(complaint(page) == "");
+  CHECK(count(page, "0.9350× [0.9210 – 0.9480]") == 2);
+  CHECK(count(page, "1.127× (no interval)") == 2);
 }
 
 TEST_CASE("both times of a call are in the head and in a table, where they were measured") {

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "src/base/text/format.hpp"
+#include "src/base/text/further_baselines.hpp"
 #include "tests/report/synthetic_run.hpp"
 
 namespace {
@@ -50,6 +51,9 @@ TEST_CASE("a run in words: its best, its operators, its elites") {
     CHECK(text.find(part) != std::string::npos);
   }
   CHECK(text.find(kevo::format::speedup(r.best, false)) != std::string::npos);
+  REQUIRE(content.best_evaluation);
+  CHECK(text.find(kevo::further_speedups(*content.best_evaluation, false)[0].second +
+                  " the speed of openblas") != std::string::npos);
 }
 
 TEST_CASE("a candidate in words: where it came from and what became of it") {
@@ -58,7 +62,11 @@ TEST_CASE("a candidate in words: where it came from and what became of it") {
   const kevo::show_style style{.unicode = false, .color = false, .limit = 20};
   const auto text = kevo::candidate_text(content, candidate_of(content, r, *content.best), style);
   CHECK(printable(text));
+  REQUIRE(content.best_evaluation);
+  const auto over_openblas = kevo::further_speedups(*content.best_evaluation, false)[0].second;
+  CHECK(over_openblas.find(" [") != std::string::npos);
   for (const char* part : {"champion", "Lineage", "seed", "Evaluations", "Workloads", "square",
+                           "Speedup over further baselines", "openblas", over_openblas.c_str(),
                            "hidden workloads passed", "Measures", "Feedback", "cpp: kernel.cpp"}) {
     CAPTURE(part);
     CHECK(text.find(part) != std::string::npos);

@@ -228,6 +228,18 @@ bool time_by(const timing_looks& looks, const gpu_bench& bench, evaluation_state
   return true;
 }
 
+std::vector<cuda_workload> workloads_of(gpu_bench& bench, const evaluation_state& p,
+                                        program_runner& candidate, gpu_baseline& baseline, bool fresh) {
+  std::vector<cuda_workload> timed;
+  for (std::size_t i = 0; i < bench.subject().workloads.size(); ++i) {
+    if (bench.subject().workloads[i].hidden) continue;
+    timed.push_back({{.timer = bench.timer(candidate, baseline, i, p.call_ns[i]),
+                      .host_counts = bench.settings().host_time,
+                      .fresh = fresh}});
+  }
+  return timed;
+}
+
 // A champion's time when the device is as warm as it gets.
 bool sustain(const gpu_bench& bench, evaluation_state& p, std::vector<cuda_workload>& timed) {
   const double seconds = bench.settings().timing.sustained_s;
@@ -282,13 +294,7 @@ bool time_workloads(gpu_bench& bench, evaluation_state& p, program_runner& candi
     candidate.restart();
     beside.restart();
   }
-  std::vector<cuda_workload> timed;
-  for (std::size_t i = 0; i < bench.subject().workloads.size(); ++i) {
-    if (bench.subject().workloads[i].hidden) continue;
-    timed.push_back({{.timer = bench.timer(candidate, baseline, i, p.call_ns[i]),
-                      .host_counts = bench.settings().host_time,
-                      .fresh = fresh}});
-  }
+  auto timed = workloads_of(bench, p, candidate, baseline, fresh);
   // Of all kinds: several may have begun after the previous candidate, which may have been of another kind.
   bench.settle_candidates();
   beside.workers().settle();
@@ -321,19 +327,18 @@ void time_other_baselines(gpu_bench& bench, evaluation_state& p, program_runner&
   bench.prepare_later_baselines();
   if (auto names = bench.left_out(); !names.empty())
     p.result.context["baselines_left_out"] = std::move(names);
+  const auto& settings = bench.settings().timing;
   for (std::size_t other = 1; other < bench.baselines().size(); ++other) {
-    auto& against = bench.baselines()[other];
-    std::vector<weighted_estimate> parts;
-    for (std::size_t i = 0; i < workloads.size(); ++i) {
-      if (workloads[i].hidden) continue;
-      auto timer = bench.timer(candidate, against, i, p.call_ns[i]);
-      const bool host_counts = bench.settings().host_time;
-      while (timer.scored_pairs(host_counts).size() < 3) {
-        if (auto failure = timer.block()) return fail(p, i, workloads[i], *failure);
-      }
-      parts.push_back({speedup_of(timer.scored_pairs(host_counts), 0.05), workloads[i].weight});
-    }
-    p.result.other_speedups[against.name] = geometric_mean(parts).value;
+    auto& baseline = bench.baselines()[other];
+    // Of the same processes, some of which take long to start: what others might add is in the intervals.
+    auto timed = workloads_of(bench, p, candidate, baseline, false);
+    evaluation_state against = p;
+    const auto end = time_by_looks(
+        std::span(timed), further_looks(settings), settings.alpha, p.request.stop,
+        [&](double alpha) { return look(bench, against, timed, alpha, false); }, [] { return true; });
+    if (const auto* failed = std::get_if<timing_failure>(&end))
+      return fail(p, failed->workload, workloads[failed->workload], failed->failure);
+    keep_other_speedup(p.result, baseline.name, against.result);
   }
 }
 

@@ -74,6 +74,15 @@ struct writer {
     }
     text.end_object();
   }
+  void put(std::string_view key, const std::map<std::string, interval>& map) const {
+    text.key(key);
+    text.begin_object();
+    for (const auto& [name, ends] : map) {
+      text.key(name);
+      two(ends.low, ends.high);
+    }
+    text.end_object();
+  }
 };
 
 bool any_time_of(const workload_result& w) {
@@ -212,6 +221,14 @@ void read(const json::object& o, std::string_view key, std::map<std::string, dou
       target[std::string(item.key())] = as_number(item.value(), item.key());
   }
 }
+void read(const json::object& o, std::string_view key, std::map<std::string, interval>& target) {
+  if (const auto* v = find(o, key)) {
+    for (const auto& item : as_object(*v, key)) {
+      const auto [low, high] = as_two(item.value(), item.key());
+      target[std::string(item.key())] = {low, high};
+    }
+  }
+}
 
 void read_time(const json::object& o, const std::string& name, time_figures& time) {
   read(o, name + "_ns", time.ns);
@@ -291,6 +308,7 @@ std::string to_json(const evaluation& e, const evaluation_json_options& options)
     write.measured(e.host_speedup_interval);
   }
   write.put("other_speedups", e.other_speedups);
+  if (!e.other_speedup_intervals.empty()) write.put("other_speedup_intervals", e.other_speedup_intervals);
   write.put("stage", to_string(e.stage));
   write.put("cached", e.cached);
   write.put("device", e.device);
@@ -340,6 +358,7 @@ evaluation evaluation_from_json(std::string_view text) {
   read(o, "host_speedup", e.host_speedup);
   read(o, "host_speedup_interval", e.host_speedup_interval);
   read(o, "other_speedups", e.other_speedups);
+  read(o, "other_speedup_intervals", e.other_speedup_intervals);
   std::string stage;
   read(o, "stage", stage);
   if (const auto known = parse_evaluation_stage(stage)) e.stage = *known;

@@ -26,6 +26,11 @@ std::string speedup(double value, bool unicode) {
   return number(value) + (unicode ? "×" : "x");
 }
 
+std::string speedup(double value, double low, double high, bool unicode) {
+  const std::string range = interval(low, high, unicode);
+  return speedup(value, unicode) + (range.empty() ? "" : " [" + range + "]");
+}
+
 std::string score(double value) {
   return std::isfinite(value) ? fmt::format("{:.6g}", value) : "-";
 }

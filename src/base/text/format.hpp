@@ -15,6 +15,9 @@ std::string number(double value);
 /// A ratio with its sign of multiplication: "13.62x" ("13.62×" if `unicode`); "-" if it is not positive.
 std::string speedup(double value, bool unicode);
 
+/// With its interval: "13.62x [13.41 - 13.80]"; without one if that has no width.
+std::string speedup(double value, double low, double high, bool unicode);
+
 /// A score with up to six significant digits: "1001.7"; "-" for NaN and infinity.
 std::string score(double value);
 

@@ -3,15 +3,6 @@
 #include "src/base/text/format.hpp"
 
 namespace kevo {
-namespace {
-
-std::string speedup_with_range(double speedup, const interval& range, bool unicode) {
-  std::string text = format::speedup(speedup, unicode);
-  if (range.high > range.low) text += " [" + format::interval(range.low, range.high, unicode) + "]";
-  return text;
-}
-
-}  // namespace
 
 bool has_two_times(const evaluation& e) {
   return e.device_speedup > 0 && e.host_speedup > 0;
@@ -23,8 +14,11 @@ bool has_two_times(const workload_result& w) {
 
 std::vector<std::pair<std::string, std::string>> two_speedups(const evaluation& e, bool unicode) {
   if (!has_two_times(e)) return {};
-  return {{"device time", speedup_with_range(e.device_speedup, e.device_speedup_interval, unicode)},
-          {"host time", speedup_with_range(e.host_speedup, e.host_speedup_interval, unicode)}};
+  const auto text = [&](double speedup, const interval& range) {
+    return format::speedup(speedup, range.low, range.high, unicode);
+  };
+  return {{"device time", text(e.device_speedup, e.device_speedup_interval)},
+          {"host time", text(e.host_speedup, e.host_speedup_interval)}};
 }
 
 std::vector<std::string> two_times_cells(const workload_result& w, bool unicode) {

@@ -24,6 +24,7 @@ kevo::evaluation example() {
   e.stage = kevo::evaluation_stage::timed_full;
   e.baseline = "seed";
   e.other_speedups = {{"openblas", 0.7}};
+  e.other_speedup_intervals = {{"openblas", {0.7 - 0.1 / 3, 0.75}}};
   e.device = "A \"CPU\"\n";
   e.backend = "cpu";
   e.protocol = "1";
@@ -56,6 +57,8 @@ TEST_CASE("the full form gives back the same evaluation, bit for bit") {
   CHECK(kevo::to_json(back) == text);
   CHECK(back.speedup == e.speedup);
   CHECK(back.speedup_interval == e.speedup_interval);
+  CHECK(back.other_speedups == e.other_speedups);
+  CHECK(back.other_speedup_intervals == e.other_speedup_intervals);
   CHECK(back.stage == e.stage);
   CHECK(back.context == e.context);
   CHECK(back.cost.parts_s == e.cost.parts_s);
@@ -66,6 +69,23 @@ TEST_CASE("the full form gives back the same evaluation, bit for bit") {
   CHECK(back.workloads[0].outcome == kevo::outcome::valid);
   CHECK(back.workloads[1].outcome == kevo::outcome::incorrect);
   CHECK_FALSE(back.workloads[2].outcome);
+}
+
+TEST_CASE(
+    "an evaluation that was recorded without intervals of its further speedups is read, and stays as it "
+    "was") {
+  auto e = example();
+  const std::string key = "\"other_speedup_intervals\"";
+  CHECK(kevo::to_json(e).find(key + ":{\"openblas\":[0.6") != std::string::npos);
+  e.other_speedup_intervals.clear();
+  const auto text = kevo::to_json(e);
+  CHECK(text.find(key) == std::string::npos);
+  const auto back = kevo::evaluation_from_json(text);
+  CHECK(back.other_speedups == e.other_speedups);
+  CHECK(back.other_speedup_intervals.empty());
+  CHECK(kevo::to_json(back) == text);
+  CHECK_THROWS_AS(kevo::evaluation_from_json(R"({"other_speedup_intervals": {"openblas": [0.7]}})"),
+                  kevo::error);
 }
 
 TEST_CASE("two times of a call are written where both were measured, and come back bit for bit") {

@@ -162,3 +162,30 @@ TEST_CASE("pairs whose code lies at the same places count as one value") {
   CHECK(misses_of(16) <= 80);
   CHECK(misses_of(0) > 150);  // as if all were independent
 }
+
+TEST_CASE("a speedup over a further baseline is kept with its interval, or not at all") {
+  evaluation e;
+  evaluation against;
+  against.speedup = 0.935;
+  against.speedup_interval = {0.921, 0.948};
+  keep_other_speedup(e, "cublas", against);
+  CHECK(e.other_speedups.at("cublas") == 0.935);
+  CHECK(e.other_speedup_intervals.at("cublas") == interval{0.921, 0.948});
+  CHECK_FALSE(e.context.contains("baselines_left_out"));
+
+  task t;
+  t.workloads.push_back({.uuid = "one"});
+  against.workloads = blank_results(t);
+  const std::vector<timing_pair> single = {{2e5, 1e5}};
+  estimate_all(against, t, {{.workload = 0, .pairs = &single, .comparator = {}}}, 0.01, 0.02);
+  CHECK(against.speedup == doctest::Approx(0.5));
+  keep_other_speedup(e, "cutlass", against);
+  CHECK_FALSE(e.other_speedups.contains("cutlass"));
+  CHECK_FALSE(e.other_speedup_intervals.contains("cutlass"));
+  CHECK(e.context.at("baselines_left_out") == "cutlass (too few pairs of readings for an interval)");
+
+  e.outcome = outcome::incorrect;
+  conclude(e);
+  CHECK(e.other_speedups.empty());
+  CHECK(e.other_speedup_intervals.empty());
+}

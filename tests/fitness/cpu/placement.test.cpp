@@ -39,6 +39,39 @@ TEST_CASE("a program that fails in a confirmation leaves the baseline where it w
   CHECK(timed.workloads[0].placements == 0);
 }
 
+TEST_CASE(
+    "a speedup over a further baseline has an interval over places, too, and leaves the baseline where it "
+    "was") {
+  const auto t = example(6000);
+  t->baselines.push_back({.name = "faster", .source = *candidate(again_and_again(6))});
+  kevo::cpu_fitness fitness(t, fixture::settings({}));
+  kevo::evaluation_request request;
+  request.program = candidate(half_as_slow);
+  request.wanted = kevo::evaluation_stage::confirmed;
+  const auto e = fitness.evaluate(request);
+  REQUIRE_MESSAGE(e.valid(), e.feedback);
+  CHECK(e.other_speedups.size() == 1);
+  const double speedup = e.other_speedups.at("faster");
+  const auto range = e.other_speedup_intervals.at("faster");
+  CHECK(range.low > 0);
+  CHECK(range.low < speedup);
+  CHECK(speedup < range.high);
+  CHECK(range.high < 10 * range.low);
+  // Twice the work takes about twice the time, and four times that of the first baseline is told apart.
+  CHECK(speedup > 0.35);
+  CHECK(speedup < 0.75);
+  CHECK(e.speedup > 2 * speedup);
+  CHECK(e.workloads[0].placements >= 8);
+  CHECK(e.workloads[0].samples.size() >= 8);  // those with the first baseline
+
+  request.wanted = kevo::evaluation_stage::timed_full;
+  request.program = candidate(again_and_again(18));
+  const auto timed = fitness.evaluate(request);
+  REQUIRE_MESSAGE(timed.valid(), timed.feedback);
+  CHECK(timed.other_speedups.empty());
+  CHECK(timed.workloads[0].placements == 0);
+}
+
 TEST_CASE("a block in which the baseline takes too long is begun again, and not for ever") {
   auto settings = fixture::settings({});
   kevo::test_bench bench(example(6000), settings);
@@ -48,7 +81,7 @@ TEST_CASE("a block in which the baseline takes too long is begun again, and not 
   const auto endless = bench.build_candidate(*candidate("for (volatile int on = 1; on;) {}\n"), {});
   REQUIRE((built.ok && endless.ok));
   auto program = bench.run_candidate(built.object_path, {});
-  auto& baseline = bench.baseline_runner();
+  auto& baseline = *bench.first_baseline().program;
   auto timer = bench.plan_for(0, 0, program);
   timer.select();
   baseline.place_at({endless.object_path, baseline.object()});

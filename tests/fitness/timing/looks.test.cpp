@@ -107,6 +107,16 @@ TEST_CASE("a confirmation has eight pairs before it ends, or five where pairs ta
   CHECK(confirming_looks(few, 0.2, 6).last == 6);
 }
 
+TEST_CASE("a further baseline has one look, after three to eight pairs") {
+  const auto looks = further_looks(quick());
+  CHECK(looks.first == 8);
+  CHECK(looks.last == 8);
+  CHECK(least_pairs(looks, true, 0, 0) == fewest_pairs);
+  CHECK(alpha_of_width(looks, alpha) == alpha);
+  // One pair has no interval, whatever the settings ask for.
+  CHECK(further_looks({.confirming_pairs = 1}).first == fewest_pairs);
+}
+
 TEST_CASE("looks follow each pair at first, and end with the last one") {
   CHECK(pairs_of_next_look(4, 256) == 5);
   CHECK(pairs_of_next_look(9, 256) == 10);

@@ -29,7 +29,8 @@ std::string launching_of(int ns) {
 // A baseline with host code of its own, whose process also makes the calls without a program.
 std::shared_ptr<const task> with_hosted_baseline() {
   auto t = *toy::task_of("scale.yaml");
-  t.baselines = {{"hosted", program_of("cuda", launching_of(40000)), {}, false}};
+  t.baselines = {{"hosted", program_of("cuda", launching_of(40000)), {}, false},
+                 {"slower", program_of("cuda", launching_of(80000)), {}, false}};
   return std::make_shared<const task>(t);
 }
 
@@ -55,6 +56,16 @@ TEST_CASE("both times of a program with host code are measured where they are wa
       CHECK(e.score == e.speedup);
       CHECK(e.context.at("time") == (host_counts ? "host" : "device"));
       CHECK_FALSE(e.context.contains("work_in_some_calls"));
+      CHECK(e.other_speedups.contains("slower") == (stage == evaluation_stage::confirmed));
+      if (stage == evaluation_stage::confirmed) {
+        // By the time that counts.
+        CHECK(e.other_speedups.at("slower") == doctest::Approx(4).epsilon(0.05));
+        const auto range = e.other_speedup_intervals.at("slower");
+        CHECK(range.low < e.other_speedups.at("slower"));
+        CHECK(range.high > e.other_speedups.at("slower"));
+        CHECK(range.low > 2.5);
+        CHECK(range.high < 6.5);
+      }
       for (const auto& w : e.workloads) {
         if (w.hidden) {
           CHECK(w.host == time_figures{});

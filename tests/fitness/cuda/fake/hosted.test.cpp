@@ -200,6 +200,11 @@ TEST_CASE(
   CHECK_FALSE(result.context.contains("baselines_left_out"));
   CHECK(result.speedup == doctest::Approx(2).epsilon(0.03));
   CHECK(result.other_speedups.at("toyblas") == doctest::Approx(4).epsilon(0.03));
+  const auto range = result.other_speedup_intervals.at("toyblas");
+  CHECK(range.low < result.other_speedups.at("toyblas"));
+  CHECK(range.high > result.other_speedups.at("toyblas"));
+  CHECK(range.low > 3);
+  CHECK(range.high < 5);
   // The same library is not for candidates.
   const auto stolen = toy::evaluate(
       fitness,
