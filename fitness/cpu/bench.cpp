@@ -12,6 +12,7 @@
 
 #include "fitness/cpu/arithmetic_rate.hpp"
 #include "fitness/cpu/cpp_programs.hpp"
+#include "fitness/cpu/places.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 
@@ -115,10 +116,7 @@ paired_timer test_bench::plan_for(std::size_t workload, double candidate_ns, run
 std::size_t test_bench::place_for_pair(runner& candidate, const program& source, trusted_program& against,
                                        std::size_t pair, std::size_t processes, const std::stop_token& stop) {
   if (!kind_->place) return 0;
-  // Most confirmations end soon. A link takes about as long as a pair.
-  constexpr std::size_t at_first = 8;
-  constexpr std::size_t at_most = 16;
-  const std::size_t wanted = pair < at_first ? at_first : at_most;
+  const std::size_t wanted = places_for_pair(pair, processes);
   const auto place = [&](runner& program, const kevo::program& text, const baseline* trusted) {
     auto objects = program.placements();
     if (objects.size() >= wanted) return;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <numeric>
 #include <span>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cpu/paired.hpp"
+#include "fitness/cpu/places.hpp"
 #include "fitness/timing/time_by_looks.hpp"
 #include "src/base/time/seconds_since.hpp"
 
@@ -64,9 +64,8 @@ bool look(const test_bench& bench, const evaluation_state& p, evaluation& e,
     one.pairs = &timer.pairs();
     one.independent = true;  // each is of its own processes, memory and places
     if (sampler.places > 0) {
-      // Of several processes in a pair each has the next place.
       const auto processes = static_cast<std::size_t>(timer.plan().candidate_processes);
-      one.placements = sampler.places / std::gcd(sampler.places, processes);
+      one.placements = pairs_at_other_places(sampler.places, processes);
       e.workloads[timer.workload()].placements = sampler.places;
     }
     one.speed_of_light_ns = bench.speed_of_light_ns(timer.workload());

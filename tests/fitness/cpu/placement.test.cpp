@@ -8,9 +8,23 @@
 
 #include "fitness/cpu/bench.hpp"
 #include "fitness/cpu/paired.hpp"
+#include "fitness/cpu/places.hpp"
 #include "tests/fitness/cpu/line_task.hpp"
 
 using namespace line_task;
+
+TEST_CASE("however many processes a pair has, enough pairs have places of their own") {
+  for (std::size_t processes = 1; processes <= 6; ++processes) {
+    for (const std::size_t pair : {0, 7, 8, 40}) {
+      CAPTURE(processes);
+      CAPTURE(pair);
+      CHECK(kevo::pairs_at_other_places(kevo::places_for_pair(pair, processes), processes) >= std::size_t{kevo::fewest_pairs});
+    }
+  }
+  CHECK(kevo::places_for_pair(0, 1) == 8);
+  CHECK(kevo::places_for_pair(8, 1) == 16);
+  CHECK(kevo::places_for_pair(0, 4) == 16);
+}
 
 TEST_CASE("a confirmation covers at least eight places of the code, and nothing else does") {
   fixture f(6000);
