@@ -1,6 +1,7 @@
 // task: row_sums
 // verdict: valid|rejected|suspect|incorrect|crashed|timed_out
 // twin: honest/plain_row_sums.cpp
+// judged: by the interval over the baseline
 // because: Serves calls by its own loop, which is kevo's without the looks at a clock while it waits: what is left of what
 //   timing/tight_serve_loop.cpp leaves out.
 #include <cerrno>
