@@ -84,6 +84,9 @@ isolated_call worker_session::run_awake(const call_content& content, rng& random
   isolated_call result;
   if (told && rested_) result.beside_ns = std::max(used_->used_ns() - used_ns_, 0.0);
   page_->look_ns.store(look_ns, std::memory_order_relaxed);
+  const std::size_t slot_bytes = arena::slot_bytes(memory().buffers());
+  page_->next_begin.store((next_slot_ + 1) % memory().slots() * slot_bytes, std::memory_order_relaxed);
+  page_->next_bytes.store(slot_bytes, std::memory_order_relaxed);
   result.layout = memory().prepare(next_slot_, random, false, places_ ? &*places_ : nullptr);
   const auto secret = memory().draw_lines(result.layout, lines_per_call, random);
   std::array<std::byte, 64 * most_lines> seen;
@@ -138,6 +141,7 @@ isolated_call worker_session::run_from_rest(const call_content& content, rng& ra
     return result;
   };
   page_->look_ns.store(0, std::memory_order_relaxed);
+  page_->next_bytes.store(0, std::memory_order_relaxed);
   result.layout = memory().prepare(next_slot_, random, false, places_ ? &*places_ : nullptr);
   const auto secret = memory().draw_lines(result.layout, lines_per_call, random);
   std::array<std::byte, 64 * most_lines> seen;
@@ -229,6 +233,7 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
                                            bool cold) {
   isolated_call result;
   page_->look_ns.store(0, std::memory_order_relaxed);
+  page_->next_bytes.store(0, std::memory_order_relaxed);
   result.layout = memory().prepare(next_slot_, random, true, places_ ? &*places_ : nullptr);
   const bool ready = settings_.prepares && settings_.threads == 1 && !settings_.patient;
   if (ready && !prepare_worker(content, random, result)) return result;

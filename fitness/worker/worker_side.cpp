@@ -84,6 +84,12 @@ void touch_pages(const region& memory) {
     __atomic_fetch_or(reinterpret_cast<unsigned char*>(memory.data + i), 0, __ATOMIC_RELAXED);
 }
 
+void read_pages(const region& memory, std::uint64_t begin, std::uint64_t bytes) {
+  if (begin > memory.size || bytes > memory.size - begin) return;
+  for (std::uint64_t i = 0; i < bytes; i += 4096)
+    static_cast<void>(*static_cast<const volatile std::byte*>(memory.data + begin + i));
+}
+
 void give_up(control_page& page, worker_claim claim, const char* message) {
   std::strncpy(page.message, message == nullptr ? "" : message, sizeof page.message - 1);
   page.claim.store(static_cast<std::uint32_t>(claim), std::memory_order_release);
