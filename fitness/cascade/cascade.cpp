@@ -100,6 +100,7 @@ estimate chained(const estimate& a, const estimate& b) {
 bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& timed, double alpha,
                   double target) {
   std::vector<weighted_estimate> parts;
+  std::vector<weighted_estimate> measured;  // without what further pairs do not tell
   for (const auto& one : timed) {
     auto& w = e.workloads[one.workload];
     const auto independent = independent_pairs(one);
@@ -125,6 +126,8 @@ bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& 
       speedup = chained(speedup, *one.comparator);
       scale = one.comparator->value;
     }
+    measured.push_back({speedup, t.workloads[one.workload].weight});
+    if (one.signals_ns > 0 && time.value > 0) speedup.range.low *= time.value / (time.value + one.signals_ns);
     w.samples = *one.pairs;
     for (auto& pair : w.samples) pair.baseline_ns *= scale;
     w.speedup = speedup.value;
@@ -138,7 +141,8 @@ bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& 
   e.speedup = mean.value;
   e.speedup_interval = mean.range;
   e.context[interval_alpha_key] = fmt::format("{:.6g}", alpha);
-  return mean.range.high - mean.range.low < target * mean.value;
+  const auto reached = geometric_mean(measured);
+  return reached.range.high - reached.range.low < target * reached.value;
 }
 
 void keep_other_speedup(evaluation& e, const std::string& name, const evaluation& against) {

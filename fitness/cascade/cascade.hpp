@@ -52,6 +52,9 @@ struct timed_pairs {
   /// Part of the candidate's times that a second clock saw and the first did not. The estimate and the lower
   /// end of its interval contain it; the upper end does not, because another process might not show it. [ns]
   double doubtful_ns = 0;
+  /// What of a time can be spared without any work: by programs that signal faster than others. The lower end
+  /// of the interval is that of a candidate whose times are so much longer. [ns]
+  double signals_ns = 0;
   /// Where the pairs are of the candidate and another program than the baseline: the speedup of that program
   /// over the baseline. Both estimates are chained (an indirect comparison: Bucher et al. 1997).
   std::optional<estimate> comparator;

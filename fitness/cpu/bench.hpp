@@ -136,6 +136,9 @@ class test_bench {
                                  const std::stop_token& stop);
   double speed_of_light_ns(std::size_t workload) const;  ///< 0 if unknown
   double minimum_ns(std::size_t workload) const;         ///< no honest call is faster; 0 if unknown
+  /// What a program can spare of a delivered call without doing less: some of what beginning and ending one
+  /// takes, as far as kevo can tell. 0 where programs cannot serve their calls themselves. [ns]
+  double signals_ns() const { return signals_ns_; }
   double working_set_bytes() const;
   std::map<std::string, double> measures_of(const build_result& built);
 
@@ -149,6 +152,7 @@ class test_bench {
   worker_settings worker_for(const std::string& object, std::optional<trusted_role> role) const;
   void check_trusted(trusted_program& trusted, const std::stop_token& stop);
   void make_oracle(const std::string& reference);
+  double time_signals();
   void add_contents(double seconds, const std::stop_token& stop);
   content_list unused_contents(std::size_t workload, const std::string& object, std::size_t count,
                                const std::stop_token& stop);
@@ -180,7 +184,8 @@ class test_bench {
   };
   std::map<std::size_t, comparator_pairs> comparators_;  // by workload
   std::unique_ptr<runner> pacer_;                        // does nothing for a while: see call_boundary
-  std::string left_out_;                                 // optional baselines that do not build here
+  double signals_ns_ = 0;
+  std::string left_out_;                // optional baselines that do not build here
   std::vector<bool> rejects_borrowed_;  // contents of other workloads' generators do not suit this one
   std::vector<content_list> mixed_;     // of the visible workloads
   std::size_t evaluations_ = 0;         // that found contents missing

@@ -69,6 +69,7 @@ bool look(const test_bench& bench, const evaluation_state& p, evaluation& e,
       e.workloads[timer.workload()].placements = sampler.places;
     }
     one.speed_of_light_ns = bench.speed_of_light_ns(timer.workload());
+    if (timer.delivered()) one.signals_ns = bench.signals_ns();
     if (const auto found = p.comparators.find(timer.workload()); found != p.comparators.end())
       one.comparator = found->second;
   }
@@ -111,7 +112,8 @@ bool is_hopeless(const test_bench& bench, const evaluation_state& p) {
 }
 
 // What the times are, and which of them are too short.
-void tell_clock(evaluation& e, const std::vector<workload>& workloads, const std::vector<cpu_workload>& all) {
+void tell_clock(evaluation& e, const test_bench& bench, const std::vector<cpu_workload>& all) {
+  const auto& workloads = bench.subject().workloads;
   bool delivered = false;
   std::string short_ones;
   for (const auto& [sampler, spent_s] : all) {
@@ -123,6 +125,10 @@ void tell_clock(evaluation& e, const std::vector<workload>& workloads, const std
   }
   e.context["clock"] = "isolated calls";
   if (delivered) e.context["clock"] += "; times of small workloads include the delivery of their inputs";
+  if (delivered && bench.signals_ns() > 0)
+    e.context["clock"] +=
+        fmt::format(", and their intervals begin lower by the {:.0f} ns of a call that may be no work",
+                    bench.signals_ns());
   if (!short_ones.empty())
     e.context["too_short"] = "too short to measure, counted as the resolution of the clock: " + short_ones;
 }
@@ -262,7 +268,7 @@ bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, b
     kept += sampler.timer.pairs().size();
   }
   tell_discarded(p.result, discarded, kept);
-  tell_clock(p.result, bench.subject().workloads, all);
+  tell_clock(p.result, bench, all);
   return true;
 }
 

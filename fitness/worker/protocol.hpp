@@ -62,6 +62,11 @@ struct control_page {
   alignas(64) std::atomic<std::uint64_t> go;    ///< number of the call that may begin
   std::atomic<std::uint32_t> bell;              ///< changes with each of the two
   std::atomic<std::uint32_t> look_ns;  ///< [ns] how long a worker looks for the next word before it sleeps
+  /// Where in the arena the buffers of the call after this one will lie. A worker reads a word of each page
+  /// there after a call: it would take part of a short call until its processor knows their addresses.
+  /// [bytes]
+  std::atomic<std::uint64_t> next_begin;
+  std::atomic<std::uint64_t> next_bytes;
   alignas(64) call_arguments arguments;
   // Written by the worker: claims.
   alignas(64) std::atomic<std::uint64_t> pong;  ///< the last ping seen: it is awake and begins

@@ -17,6 +17,7 @@
 
 #include "fitness/worker/arena.hpp"
 #include "fitness/worker/arena_pool.hpp"
+#include "fitness/worker/delivery.hpp"
 #include "fitness/worker/process_usage.hpp"
 #include "fitness/worker/processor_clock.hpp"
 #include "fitness/worker/protocol.hpp"
@@ -181,6 +182,7 @@ class worker_session {
   isolated_call run_awake(const call_content& content, rng& random, std::chrono::nanoseconds limit,
                           bool asleep, bool told);
   isolated_call run_from_rest(const call_content& content, rng& random, std::chrono::nanoseconds limit);
+  void prepare_delivery(const call_content& content, const slot_layout& layout, rng& random);
   bool deliver(const call_content& content, const slot_layout& layout);
   isolated_call run_prepared(const call_content& content, rng& random, std::chrono::nanoseconds limit,
                              bool cold);
@@ -209,6 +211,7 @@ class worker_session {
   std::vector<std::byte> kept_;           // outputs of a delivered call, one after the other
   std::optional<result_reader> results_;  // where outputs lie in the worker's own memory
   std::size_t next_slot_ = 0;
+  delivery delivery_;
   std::optional<rng> places_;  // of the next call's buffers
 };
 

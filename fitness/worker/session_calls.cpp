@@ -37,14 +37,6 @@ double nanoseconds_between(std::chrono::steady_clock::time_point from,
   return static_cast<double>(std::chrono::duration_cast<nanoseconds>(to - from).count());
 }
 
-// Fetches the inputs into this processor's caches, so that delivering them takes no longer than it has to.
-void touch(const call_content& content) {
-  for (const auto& input : content.inputs) {
-    for (std::size_t i = 0; i < input.size(); i += 64)
-      static_cast<void>(*static_cast<const volatile std::byte*>(input.data() + i));
-  }
-}
-
 }  // namespace
 
 call_clock worker_session::clock_of(bool cold) const {
@@ -71,7 +63,8 @@ isolated_call worker_session::run_isolated(const call_content& content, rng& ran
 }
 
 // The worker may look at its next call while it is prepared; so nothing of the inputs, scalars and addresses
-// is there before the clock runs, and the outputs that are judged are copied when it has stopped.
+// is there before the clock runs, and the outputs that are judged are copied when it has stopped. What it
+// sees of the inputs before the call begins may be a decoy.
 isolated_call worker_session::run_delivered(const call_content& content, rng& random, nanoseconds limit) {
   const bool asleep = page_->asleep.load(std::memory_order_acquire) != 0;
   const bool told = std::exchange(settled_, false);
@@ -91,11 +84,15 @@ isolated_call worker_session::run_awake(const call_content& content, rng& random
   isolated_call result;
   if (told && rested_) result.beside_ns = std::max(used_->used_ns() - used_ns_, 0.0);
   page_->look_ns.store(look_ns, std::memory_order_relaxed);
+  const std::size_t slot_bytes = arena::slot_bytes(memory().buffers());
+  page_->next_begin.store((next_slot_ + 1) % memory().slots() * slot_bytes, std::memory_order_relaxed);
+  page_->next_bytes.store(slot_bytes, std::memory_order_relaxed);
   result.layout = memory().prepare(next_slot_, random, false, places_ ? &*places_ : nullptr);
   const auto secret = memory().draw_lines(result.layout, lines_per_call, random);
   std::array<std::byte, 64 * most_lines> seen;
   const double delayed_before = used_->delayed_ns();
   const long preemptions = preemptions_of_thread();
+  prepare_delivery(content, result.layout, random);
   if (settings_.prepares) post_places(content, result.layout);
   const auto asked = clock::now();
   result.end = wake(signal::ping, random);
@@ -103,7 +100,7 @@ isolated_call worker_session::run_awake(const call_content& content, rng& random
   const auto awake = clock::now();
   while (asleep && clock::now() - awake < warming) spin_pause();
   const double delayed = used_->delayed_ns();
-  touch(content);
+  delivery_.touch();
 
   const auto start = clock::now();
   deliver(content, result.layout);
@@ -144,13 +141,15 @@ isolated_call worker_session::run_from_rest(const call_content& content, rng& ra
     return result;
   };
   page_->look_ns.store(0, std::memory_order_relaxed);
+  page_->next_bytes.store(0, std::memory_order_relaxed);
   result.layout = memory().prepare(next_slot_, random, false, places_ ? &*places_ : nullptr);
   const auto secret = memory().draw_lines(result.layout, lines_per_call, random);
   std::array<std::byte, 64 * most_lines> seen;
+  prepare_delivery(content, result.layout, random);
   if (!rest()) return stuck();
   const double used_before = rested_ ? used_ns_ : used_->used_ns();
   const long rests = used_->rests();
-  touch(content);
+  delivery_.touch();
   const long preemptions = preemptions_of_thread();
   page_->look_ns.store(look_ns, std::memory_order_relaxed);
   if (settings_.prepares) post_places(content, result.layout);
@@ -195,11 +194,17 @@ isolated_call worker_session::run_from_rest(const call_content& content, rng& ra
   return result;
 }
 
+// Alike for both programs of a pair, as far as places are.
+void worker_session::prepare_delivery(const call_content& content, const slot_layout& layout, rng& random) {
+  delivery_.prepare(memory(), layout, content.inputs, rng(places_ ? (*places_)() : random()));
+}
+
 // A worker that is awake may have fetched the outputs' lines, which would spare it that during the call.
 // Answers whether the worker says that it sleeps.
 bool worker_session::deliver(const call_content& content, const slot_layout& layout) {
   memory().poison_outputs(layout);
-  memory().fill_inputs(layout, content.inputs);
+  delivery_.write_blocks();
+  delivery_.write_last();
   post(content, layout);
   page_->go.store(++call_number_, std::memory_order_release);
   page_->bell.fetch_add(1, std::memory_order_seq_cst);
@@ -228,6 +233,7 @@ isolated_call worker_session::run_prepared(const call_content& content, rng& ran
                                            bool cold) {
   isolated_call result;
   page_->look_ns.store(0, std::memory_order_relaxed);
+  page_->next_bytes.store(0, std::memory_order_relaxed);
   result.layout = memory().prepare(next_slot_, random, true, places_ ? &*places_ : nullptr);
   const bool ready = settings_.prepares && settings_.threads == 1 && !settings_.patient;
   if (ready && !prepare_worker(content, random, result)) return result;

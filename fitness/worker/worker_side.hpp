@@ -31,6 +31,9 @@ void bind_to(const char* list);
 /// Page faults belong before the clock. The kernel need not have mapped all pages at once.
 void touch_pages(const region& memory);
 
+/// Reads a word of each page of `[begin, begin + bytes)`, as far as that is in the memory.
+void read_pages(const region& memory, std::uint64_t begin, std::uint64_t bytes);
+
 /// Says why there will be no (further) call, and ends the process.
 [[noreturn]] void give_up(control_page& page, worker_claim claim, const char* message);
 

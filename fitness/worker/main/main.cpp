@@ -36,6 +36,8 @@ using kevo::worker_side::give_up;
     for (std::uint32_t i = 0; i < call.pointers; ++i) pointers[i] = arena.data + call.offsets[i];
     entry(pointers, call.axes.data(), call.scalars.data());
     calls.done();
+    kevo::worker_side::read_pages(arena, page.next_begin.load(std::memory_order_relaxed),
+                                  page.next_bytes.load(std::memory_order_relaxed));
   }
 }
 

@@ -96,6 +96,22 @@ TEST_CASE("a time that only one clock saw counts in the estimate and not in the 
   CHECK(e.speedup_interval.high > 1);
 }
 
+TEST_CASE("what of a call may be signals lowers the lower end alone, and asks for no further pairs") {
+  // 25 ns of 250 are spared.
+  std::vector<timing_pair> pairs;
+  for (int i = 0; i < 12; ++i) pairs.push_back({225 * (1 + 1e-4 * i), 250});
+  const auto without = estimated(pairs, 1, 0);
+  CHECK(without.speedup_interval.low > 1.05);
+  task t;
+  t.workloads.push_back({.uuid = "one"});
+  evaluation e;
+  e.workloads = blank_results(t);
+  CHECK(estimate_all(e, t, {{.workload = 0, .pairs = &pairs, .signals_ns = 50}}, 0.05, 0.02));
+  CHECK(e.speedup == without.speedup);
+  CHECK(e.speedup_interval.low == doctest::Approx(without.speedup_interval.low * 225 / 275).epsilon(0.001));
+  CHECK(e.speedup_interval.high == without.speedup_interval.high);
+}
+
 TEST_CASE("what a process adds is nothing to a long call") {
   std::vector<timing_pair> pairs;
   for (int i = 0; i < 8; ++i) pairs.push_back({5e6 * (1 + 0.001 * i), 5e6});

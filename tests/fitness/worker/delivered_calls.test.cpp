@@ -180,6 +180,49 @@ TEST_CASE("nor is anything of its scalars and addresses") {
   CHECK(places == 0);
 }
 
+// It finds the input by the pattern around it and copies the first half of it when all lines of that have
+// come; the other half it reads in the call.
+TEST_CASE("a program that begins with a part of its inputs as soon as that is there works with decoys") {
+  fixture f(
+      program("auto* c = page(scalars); static std::uint64_t call = 1; work(p, axes, 0, axes[0]);\n"
+              "auto* base = static_cast<char*>(p[0]) - c->arguments.offsets[0];\n"
+              "const std::size_t bytes = " +
+              std::to_string(kevo::arena::slot_bytes(buffers)) +
+              ";\n"
+              "std::size_t slot = c->arguments.offsets[0] / bytes;\n"
+              "static float found[1000];\n"
+              "for (;;) {\n"
+              "  c->done.store(call++);\n"
+              "  slot = (slot + 1) % 4;\n"
+              "  auto* begin = base + slot * bytes;\n"
+              "  while (c->pong.load() == c->ping.load()) {}\n"
+              "  const auto word = [](char* at) { return *reinterpret_cast<volatile std::uint64_t*>(at); };\n"
+              "  const std::uint64_t poison = word(begin);\n"
+              "  c->pong.store(c->ping.load());\n"
+              "  char* x = nullptr;\n"
+              "  for (unsigned i = 0; x == nullptr; i = (i + 1) % 64) {\n"
+              "    auto* at = begin + 4096 + 64 * i;\n"
+              "    if (word(at) != poison && word(at + 3968) != poison) x = at;\n"
+              "  }\n"
+              "  for (int i = 0; i < 2048; i += 64) while (word(x + i) == poison) {}\n"
+              "  std::memcpy(found, x, 2048);\n"
+              "  while (c->go.load() != call) {}\n"
+              "  std::memcpy(found + 512, x + 2048, 4000 - 2048);\n"
+              "  void* q[] = {found, base + c->arguments.offsets[1]};\n"
+              "  work(q, axes, 0, axes[0]);\n"
+              "}"));
+  if (f.cores.shared) return kevo_test::skip("a worker has no processor of its own here");
+  REQUIRE(f.session.load() == kevo::call_end::done);
+  int wrong = 0;
+  // Where it does not look in time, the call has begun. One wrong call of an evaluation is enough.
+  for (std::size_t k = 0; wrong < 10 && k < 2000; ++k) {
+    const auto call = f.call(k % f.contents.size());
+    REQUIRE(call.end == kevo::call_end::done);
+    wrong += f.right(call.layout, k % f.contents.size()) ? 0 : 1;
+  }
+  CHECK(wrong == 10);
+}
+
 TEST_CASE("a delivered call that a neighbour made longer is told, or its time is corrected") {
   fixture f(program("work(p, axes, 0, axes[0]); burn_ns(150000);"));
   if (f.cores.shared) return kevo_test::skip("a worker has no processor of its own here");
