@@ -177,7 +177,7 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
   own->seed = settings.seed ? *settings.seed : secret_seed();
   program_kind kind;
   kind.backend = "torch";
-  kind.protocol = "torch 9";
+  kind.protocol = "torch 10";
   kind.suite_rule = true;
   kind.contents_once = true;
   kind.warms_up = true;

@@ -40,7 +40,7 @@ void tell_parts(evaluation_cost& cost, const device_time_spent& spent) {
 }
 
 constexpr const char* protocol_name = "cuda 12";
-constexpr const char* python_protocol_name = "torch 9, cuda 12";
+constexpr const char* python_protocol_name = "torch 10, cuda 12";
 
 // Programs of PyTorch have a history of their own.
 const char* protocol_of(const task& t) {

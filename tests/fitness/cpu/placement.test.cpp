@@ -18,7 +18,8 @@ TEST_CASE("however many processes a pair has, enough pairs have places of their 
     for (const std::size_t pair : {0, 7, 8, 40}) {
       CAPTURE(processes);
       CAPTURE(pair);
-      CHECK(kevo::pairs_at_other_places(kevo::places_for_pair(pair, processes), processes) >= std::size_t{kevo::fewest_pairs});
+      CHECK(kevo::pairs_at_other_places(kevo::places_for_pair(pair, processes), processes) >=
+            std::size_t{kevo::fewest_pairs});
     }
   }
   CHECK(kevo::places_for_pair(0, 1) == 8);
