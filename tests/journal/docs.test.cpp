@@ -48,7 +48,7 @@ TEST_CASE("every query of the page runs and finds something") {
   const scratch_folder folder;
   {
     auto record = kevo::journal::create(folder.path(), example_header());
-    event_maker maker(4, false);
+    event_maker maker(7, false);
     for (int i = 0; i < 600; ++i) feed(record, maker.next());
     record.append_ledger({});
     record.close();
