@@ -15,7 +15,7 @@ using namespace line_task;
 
 TEST_CASE("however many processes a pair has, enough pairs have places of their own") {
   for (std::size_t processes = 1; processes <= 6; ++processes) {
-    for (const std::size_t pair : {0, 7, 8, 40}) {
+    for (const std::size_t pair : {0U, 7U, 8U, 40U}) {
       CAPTURE(processes);
       CAPTURE(pair);
       CHECK(kevo::pairs_at_other_places(kevo::places_for_pair(pair, processes), processes) >=
@@ -57,11 +57,13 @@ TEST_CASE("a program that fails in a confirmation leaves the baseline where it w
 TEST_CASE(
     "a speedup over a further baseline has an interval over places, too, and leaves the baseline where it "
     "was") {
-  const auto t = example(6000);
-  t->baselines.push_back({.name = "faster", .source = *candidate(again_and_again(6))});
+  // Long enough that what lies around a call is little beside it, also in a sanitized build, where it takes
+  // as long as half_as_slow.
+  const auto t = example(6000, again_and_again(96));
+  t->baselines.push_back({.name = "faster", .source = *candidate(again_and_again(24))});
   kevo::cpu_fitness fitness(t, fixture::settings({}));
   kevo::evaluation_request request;
-  request.program = candidate(half_as_slow);
+  request.program = candidate(again_and_again(48));
   request.wanted = kevo::evaluation_stage::confirmed;
   const auto e = fitness.evaluate(request);
   REQUIRE_MESSAGE(e.valid(), e.feedback);
