@@ -85,6 +85,7 @@ void delivery::write_blocks() const {
 
 void delivery::write_last() const {
   for (const auto& one : last_) {
+    // The copy of a whole line is a few instructions, because its size is known here.
     if (one.bytes == line_bytes)
       std::memcpy(one.to, one.from, line_bytes);
     else

@@ -149,7 +149,7 @@ program_image gpu_bench::image_of(const built_program& built) const {
 
 program_runner& gpu_bench::beside(const program_runner& candidate, gpu_baseline& baseline) {
   if (!python_ || all_concurrent_ || !candidate.concurrent()) return *baseline.usual.runner;
-  if (!baseline.concurrent.runner) baseline.concurrent = attend_baseline(baseline.built, true);
+  if (!baseline.concurrent.runner) baseline.concurrent = make_baseline(baseline.built, true);
   return *baseline.concurrent.runner;
 }
 

@@ -55,8 +55,8 @@ struct shared_compilers {
   std::shared_ptr<hosted_compiler> hosted;     ///< the same
 };
 
-/// A program with workers of its own.
-struct attended_program {
+/// A program and the processes that run it.
+struct program_and_workers {
   std::unique_ptr<worker_source> workers;
   std::unique_ptr<program_runner> runner;
 };
@@ -64,8 +64,8 @@ struct attended_program {
 /// A trusted program that candidates are compared with.
 struct gpu_baseline {
   std::string name;
-  attended_program usual;
-  attended_program concurrent = {};  ///< in processes with several queues; null until a candidate has them
+  program_and_workers usual;
+  program_and_workers concurrent = {};  ///< in processes with several queues; null until a candidate has them
   built_program built = {};
   std::vector<double> call_ns = {};  ///< of one call of each workload
 };
@@ -208,7 +208,7 @@ class gpu_bench {
   std::uint64_t arena_of_inputs() const;
   std::uint64_t usual_arena() const;
   void add_baseline(const kevo::baseline& b, const built_program& program);
-  attended_program attend_baseline(const built_program& program, bool concurrent);
+  program_and_workers make_baseline(const built_program& program, bool concurrent);
   void leave_out(const std::string& name, const std::string& why);
   void check_baseline(gpu_baseline& baseline);
   // Of `build`, in gpu_bench_build.cpp:

@@ -231,7 +231,7 @@ std::uint64_t gpu_bench::arena_of_inputs() const {
   return std::min(arena_, bytes + (2U << 20U));
 }
 
-attended_program gpu_bench::attend_baseline(const built_program& program, bool concurrent) {
+program_and_workers gpu_bench::make_baseline(const built_program& program, bool concurrent) {
   worker_options options;
   if (python_) options = python_->workers_for(python_role::baseline, concurrent);
   options.hosted = program.kind == program_kind::hosted;
@@ -245,7 +245,7 @@ attended_program gpu_bench::attend_baseline(const built_program& program, bool c
 
 void gpu_bench::add_baseline(const kevo::baseline& b, const built_program& program) {
   try {
-    gpu_baseline next{.name = b.name, .usual = attend_baseline(program, all_concurrent_), .built = program};
+    gpu_baseline next{.name = b.name, .usual = make_baseline(program, all_concurrent_), .built = program};
     check_baseline(next);
     // torch.compile makes code for sizes that vary once a process has seen several, and tunes it for these.
     // The sizes that are timed are those of a new process, without the hidden ones. PyTorch keeps the memory

@@ -67,10 +67,16 @@ double pair_timer::constant_ns() const {
 }
 
 // What lies around the calls of a process: the changes of contexts, which differ by a microsecond and more
-// from process to process and hardly within one.
+// from process to process and hardly within one. Only kevo's own code runs then: nothing but a lack of memory
+// can be the doing of a candidate.
 std::optional<call_failure> pair_timer::read_nothing(program_runner& program, std::uint32_t content) {
   const auto time = program.nothing_of(workload_, content, plan_.calls, plan_.cold, limit_, plan_.untimed);
-  if (time.failure) return time.failure;
+  if (time.failure && time.failure->room) return time.failure;
+  if (time.failure)
+    throw error(error_code::environment,
+                "calls of nothing failed in a process of kevo's own code: " + time.failure->reason + " " +
+                    time.failure->detail,
+                {}, "run `kevo doctor`");
   keep_clocks(time);
   constants_.push_back(interval_time(time));
   (&program == baseline_ ? baseline_nothing_ns_ : candidate_nothing_ns_) = constants_.back();

@@ -35,10 +35,11 @@ class pair_timer {
   /// kevo::error (environment).
   std::optional<call_failure> block();
 
-  /// Ends the processes of both sides (that of a hosted baseline in C++ not, for it makes its plans anew each
-  /// time): what a process adds to a time by where its code and data happen to lie is drawn again.
+  /// Ends the processes of both sides: what a process adds to a time by where its code and data happen to lie
+  /// is drawn again. That of a hosted baseline goes on unless a block has a process of its own anyhow, for it
+  /// makes its plans anew each time.
   void renew();
-  /// Pairs that one process of the candidate serves, if `renew` is called before each block that may be.
+  /// After so many pairs a confirmation calls `renew`. They count as one value.
   std::size_t pairs_of_process() const { return plan_.slow_start ? plan_.pairs : 2; }
 
   /// The candidate alone, call after call for so long: one call's time at the end, when the device is as warm
@@ -76,7 +77,8 @@ class pair_timer {
   double constant_ns() const;
 
   bool by_intervals() const { return by_intervals_; }
-  /// Of an interval: how far two readings of the empty program lie apart (interquartile), for each call. [ns]
+  /// Of an interval: how far two readings of the empty program, or of calls of nothing in any process, lie
+  /// apart (interquartile), for each call. [ns]
   double resolution_ns() const;
   double shortest_interval_ns() const { return shortest_ns_; }
   std::uint32_t calls() const { return plan_.calls; }

@@ -28,7 +28,7 @@ namespace {
 constexpr double warm_process_spread_ns = 110;
 constexpr double cold_process_spread_ns = 550;
 // Of programs in Python, whose calls are held. On an H200, calls of one program differed from process to
-// process by 670 ns (standard deviation; 60 processes of six programs of 40 to 85 us), after the time of
+// process by 670 ns (standard deviation; 56 processes of six programs of 40 to 85 us), after the time of
 // calls of nothing in the same process was subtracted, which differs by 960 ns. A baseline has one process,
 // and a candidate one for each block.
 constexpr double python_process_spread_ns = 800;

@@ -22,7 +22,7 @@ inline constexpr int arena_descriptor = 4;
 inline constexpr std::size_t most_buffers = 64;
 inline constexpr std::size_t most_slots = 512;
 
-/// What a step does. A candidate is asked for nothing but the usual.
+/// What a step does. A process that has a candidate is asked for the usual alone.
 enum class step_kind : std::uint32_t {
   usual,
   idle,     ///< the program is not called: the step takes what a call takes around it
