@@ -32,8 +32,6 @@ std::uint64_t call_bytes(const task& t, const workload& w);
 std::uint64_t workspace_bytes(const plan& p);
 /// Of its inputs alone.
 std::uint64_t input_bytes(const task& t, const workload& w);
-/// Of its inputs alone.
-std::uint64_t input_bytes(const task& t, const workload& w);
 
 /// Whether the programs of a task are in Python, with PyTorch.
 bool is_python_task(const task& t);
