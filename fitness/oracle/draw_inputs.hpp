@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct input_recipe {
   variety kind = variety::plain;
   std::size_t generators = 0;  ///< number of the workload whose generators are used
   bool files = true;           ///< false: generated values take the place of files that alternate
+  /// Number of a workload whose generators make a few whole rows, at secret places, of tensors of real
+  /// numbers with two axes or more. What is decided by a sample of the elements is wrong there.
+  std::optional<std::size_t> rows_by = std::nullopt;
 };
 
 /// Elements of inputs by their names.

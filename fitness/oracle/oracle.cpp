@@ -94,7 +94,9 @@ struct reference_inputs {
 };
 
 // The kinds of contents besides the plain one, in the order in which they have their turns: the simple, the
-// composed and the borrowed kinds alternate, so that the first eight contents show some of each.
+// composed and the borrowed kinds alternate, so that the first eight contents show some of each. Of other
+// workloads' generators all elements are made, or a few rows: a program that is right for each kind alone may
+// decide by a sample which of them it has.
 std::vector<input_recipe> other_recipes(std::size_t workload, bool alternating,
                                         const std::vector<std::size_t>& lent) {
   std::vector<input_recipe> others;
@@ -102,13 +104,17 @@ std::vector<input_recipe> other_recipes(std::size_t workload, bool alternating,
   if (alternating) others.push_back({variety::plain, workload, false});
   constexpr variety turns[] = {variety::patchy,       variety::scaled,   variety::spiked,
                                variety::heavy_tailed, variety::constant, variety::shifted};
-  std::size_t lender = 0;
+  std::vector<input_recipe> borrowed;
+  for (const auto lender : lent) {
+    borrowed.push_back({variety::plain, lender, true});
+    borrowed.push_back({variety::plain, workload, true, lender});
+  }
+  auto next = borrowed.begin();
   for (const auto v : turns) {
     others.push_back({v, workload, true});
-    if (others.size() % 3 == 2 && lender < lent.size())
-      others.push_back({variety::plain, lent[lender++], true});
+    if (others.size() % 3 == 2 && next != borrowed.end()) others.push_back(*next++);
   }
-  for (; lender < lent.size(); ++lender) others.push_back({variety::plain, lent[lender], true});
+  others.insert(others.end(), next, borrowed.end());
   return others;
 }
 
@@ -238,19 +244,17 @@ oracle::processes oracle::start(std::size_t workload, const std::stop_token& sto
   return {start_reference(workload, stop), std::move(inputs)};
 }
 
-std::shared_ptr<const content> oracle::make(std::size_t workload, variety kind, std::size_t generators,
-                                            bool files, processes& by) {
+std::shared_ptr<const content> oracle::make(std::size_t workload, const input_recipe& from, processes& by) {
   auto& session = by.reference;
   const auto& w = task_->workloads[workload];
   auto result = std::make_shared<content>();
-  result->kind = kind;
-  result->borrowed = generators != workload;
-  result->generated = !files;
+  result->kind = from.kind;
+  result->borrowed = from.generators != workload || from.rows_by;
+  result->generated = !from.files;
   result->axes =
       task_->reference->language == "python" ? extent_arguments(*task_, w) : axis_arguments(*task_, w);
   auto made = by.inputs ? by.inputs->make(random_) : named_elements();
-  const auto wide =
-      hand_out(*task_, draw_inputs(*task_, w, {kind, generators, files}, std::move(made), random_), *result);
+  const auto wide = hand_out(*task_, draw_inputs(*task_, w, from, std::move(made), random_), *result);
 
   const auto call = session.run_isolated({wide.tensors, result->axes, wide.scalars}, random_,
                                          std::chrono::minutes(2), false);
@@ -315,7 +319,7 @@ std::shared_ptr<const content> oracle::make_next(std::size_t workload,
   const bool other = place == 1 || place == 3 || place == 6;
   const input_recipe from =
       other ? others[pool.others++ % others.size()] : input_recipe{variety::plain, workload, true};
-  return make(workload, from.kind, from.generators, from.files, by);
+  return make(workload, from, by);
 }
 
 // A process of the reference takes a while to start, and what is kept is given to later candidates, too.
@@ -374,7 +378,7 @@ std::vector<std::shared_ptr<const content>> oracle::varied(std::size_t workload,
                                    ? 0
                                    : 1 + (2 * workload + size - 1 - size / every_plain) % (variety_count - 1);
       const bool files = size % 2 == 0 || !alternates(task_->workloads[workload]);
-      pool.push_back(make(workload, static_cast<variety>(kind), workload, files, by));
+      pool.push_back(make(workload, {static_cast<variety>(kind), workload, files}, by));
     }
   }
   const auto begin = pool.begin() + static_cast<std::ptrdiff_t>(from);

@@ -30,7 +30,8 @@ struct content {
   std::vector<std::int64_t> axes;              ///< the variable ones
   std::vector<expected_output> outputs;
   variety kind = variety::plain;
-  bool borrowed = false;   ///< made by the generators of another workload, perhaps a hidden one
+  bool borrowed =
+      false;  ///< made, or some rows of it, by the generators of another workload, perhaps a hidden one
   bool generated = false;  ///< made by generators in place of the files that the workload names
 
   call_content call() const { return {inputs, axes, scalars}; }
@@ -61,8 +62,8 @@ class oracle {
 
   /// The mixture that timed and checked calls of a workload are given, at least `least` contents. More than
   /// half are of the workload's own distribution; of each eight in a row, the others are of three more kinds,
-  /// among them what other workloads' generators make. Each call adds contents to those of the calls before,
-  /// for about `seconds` and until the limits are reached.
+  /// among them what other workloads' generators make, of the whole or of a few rows. Each call adds contents
+  /// to those of the calls before, for about `seconds` and until the limits are reached.
   /// @throws kevo::error: input (the reference crashes, hangs or gives NaN), environment, interrupted
   std::vector<std::shared_ptr<const content>> mixed(std::size_t workload, double seconds,
                                                     const std::stop_token& stop = {});
@@ -103,10 +104,7 @@ class oracle {
     std::unique_ptr<input_maker> inputs;
   };
 
-  /// @param generators the workload whose generators are used
-  /// @param files whether inputs that come from files do; otherwise they are generated, too
-  std::shared_ptr<const content> make(std::size_t workload, variety kind, std::size_t generators, bool files,
-                                      processes& by);
+  std::shared_ptr<const content> make(std::size_t workload, const input_recipe& from, processes& by);
   std::shared_ptr<const content> make_next(std::size_t workload, const std::vector<input_recipe>& others,
                                            processes& by);
   std::vector<std::size_t> lenders(std::size_t workload) const;

@@ -230,7 +230,7 @@ worker_answer worker_link::show(std::uint32_t result, std::uint64_t offset,
   if (!usable_) return last_;
   named_->asked_result = result;
   named_->asked_offset = offset;
-  const auto answer = finish(post(worker_request::show, {}), clock::now() + std::chrono::seconds(10));
+  auto answer = finish(post(worker_request::show, {}), clock::now() + std::chrono::seconds(10));
   std::memcpy(shown.data(), named_->shown.data(), shown.size());
   return answer;
 }

@@ -25,7 +25,6 @@ using cuda::device_time_spent;
 using cuda::evaluation_state;
 using cuda::gpu_bench;
 using cuda::left_no_room;
-using cuda::program_runner;
 using cuda::speaks_of_room;
 
 // What the time went to in which the device was held, without overlaps.
