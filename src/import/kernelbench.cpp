@@ -216,8 +216,9 @@ std::string task_text(const json::object& said, const std::string& source, impor
   std::string text = fmt::format(
       "# Made by `kevo import kernelbench` from {}.\n"
       "name: {}\nop_type: kernelbench\ndescription: \"KernelBench's problem {}: the module Model of "
-      "reference.py.\"\n",
-      fs::path(source).filename().string(), result.name, fs::path(source).stem().string());
+      "reference.py.\"\ntags: [{}]\n",
+      fs::path(source).filename().string(), result.name, fs::path(source).stem().string(),
+      json::serialize(json::string("problem:" + fs::path(source).filename().string())));
   std::string axes;
   for (const auto& one : said.at("axes").as_array())
     axes += fmt::format("  {}: {{type: var}}\n", text_of(one.at("name")));

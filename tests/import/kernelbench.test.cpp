@@ -49,6 +49,7 @@ TEST_CASE("a folder of KernelBench becomes tasks that load") {
   CHECK(matmul.guessed.empty());
   const auto t = kevo::load_task(matmul.file);
   CHECK(t.reference->entry == "Model");
+  CHECK(t.tags == std::vector<std::string>{"problem:1_Matmul.py"});
   CHECK(t.baselines.front().name == "eager");
   CHECK(t.inputs[0].shape[1] == t.inputs[1].shape[0]);
   CHECK(t.outputs[0].shape == std::vector<std::string>{t.inputs[0].shape[0], t.inputs[1].shape[1]});
