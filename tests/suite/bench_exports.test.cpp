@@ -124,6 +124,18 @@ TEST_CASE("kernelbench: a problem without a right solution has an entry of its b
   CHECK(times.at("level2").at("8_ReLU.py").at("mean").as_double() == -1);
 }
 
+TEST_CASE("the results as CSV and JSON say of each solution why it failed") {
+  const finished_suite suite;
+  const auto report = report_of(suite.plan, suite.outcome_);
+  const auto solutions = json::parse(bench_json(report)).at("tasks").at(0).at("solutions").as_array();
+  CHECK(solutions.at(0).at("reason").is_null());
+  CHECK(std::string(solutions.at(1).at("reason").as_string()).find("element 3 differs") != std::string::npos);
+  CHECK(solutions.at(3).at("reason").as_string() == "cannot read");
+  const auto csv = bench_csv(report);
+  CHECK(csv.substr(0, csv.find_first_of("\r\n")).ends_with(",reason"));
+  CHECK(csv.find("element 3 differs") != std::string::npos);
+}
+
 TEST_CASE("flashinfer: definitions, solutions and traces of all tasks; what has no word is named") {
   const finished_suite suite;
   const auto report = report_of(suite.plan, suite.outcome_);
