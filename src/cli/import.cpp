@@ -30,6 +30,8 @@ std::string sentence(const imported_task& one) {
   add(one.varies.empty() ? std::string("no extent may vary: the task has no hidden size")
                          : fmt::format("hidden workloads change {}", fmt::join(one.varies, ", ")));
   if (one.late) add("the time ended before all extents had been tried: --seconds allows more");
+  if (!one.made.empty())
+    add(fmt::format("get_inputs of the file makes {} in every call", fmt::join(one.made, ", ")));
   if (!one.guessed.empty())
     add(fmt::format(
         "the distribution of {} was guessed from the elements; compare `generate` with get_inputs",
@@ -76,6 +78,7 @@ json::object object_of(const imported_task& one) {
           {"file", or_null(one.file)},
           {"problem", or_null(one.problem)},
           {"varies", texts(one.varies)},
+          {"made", texts(one.made)},
           {"guessed", texts(one.guessed)},
           {"accepted", texts(one.accepted)},
           {"tolerance", one.tolerance},

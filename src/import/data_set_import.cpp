@@ -304,7 +304,7 @@ suite_import import_entries(const std::string& suite, const std::vector<data_set
   suite_import report{.suite = suite, .output = output, .suite_file = {}, .tasks = {}};
   std::set<std::string> taken;
   for (const auto& entry : entries) report.tasks.push_back(import_entry(entry, output, taken));
-  write_suite(report, "task.json");
+  write_suite(report, "task.json", how.device, false);
   check_tasks(report, how);
   return report;
 }

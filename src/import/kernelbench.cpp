@@ -135,6 +135,12 @@ std::string tensors_text(const json::object& said, const char* key) {
   return text;
 }
 
+/// Whether the file itself makes this input, by its get_inputs.
+bool is_own(const json::object& input) {
+  const auto* own = input.if_contains("own");
+  return own != nullptr && own->as_bool();
+}
+
 std::string generators_text(const json::object& said, imported_task& result) {
   std::string text;
   for (const auto& one : said.at("inputs").as_array()) {
@@ -142,6 +148,10 @@ std::string generators_text(const json::object& said, imported_task& result) {
     if (x.contains("scalar")) continue;
     const auto& made = x.at("generate").as_object();
     const auto name = text_of(x.at("name"));
+    if (is_own(x)) {
+      result.made.push_back(name);
+      continue;
+    }
     const auto kind = text_of(made.at("kind"));
     const auto number = [&made](const char* key, double otherwise) {
       const auto* found = made.if_contains(key);
@@ -160,16 +170,18 @@ std::string generators_text(const json::object& said, imported_task& result) {
 }
 
 std::string workloads_text(const json::object& said) {
-  std::string scalars;
+  std::string inputs;
   for (const auto& one : said.at("inputs").as_array()) {
     const auto& x = one.as_object();
+    if (is_own(x))
+      inputs += fmt::format("{}{}: {{type: custom}}", inputs.empty() ? "" : ", ", text_of(x.at("name")));
     if (!x.contains("scalar")) continue;
-    scalars += fmt::format("{}{}: {{type: scalar, value: {}}}", scalars.empty() ? "" : ", ",
-                           text_of(x.at("name")), json::serialize(x.at("value")));
+    inputs += fmt::format("{}{}: {{type: scalar, value: {}}}", inputs.empty() ? "" : ", ",
+                          text_of(x.at("name")), json::serialize(x.at("value")));
   }
-  if (!scalars.empty()) scalars = ", inputs: {" + scalars + "}";
+  if (!inputs.empty()) inputs = ", inputs: {" + inputs + "}";
   const auto line = [&](const std::string& uuid, const std::string& axes, bool hidden) {
-    return fmt::format("  - {{uuid: {}, axes: {{{}}}{}{}}}\n", uuid, axes, scalars,
+    return fmt::format("  - {{uuid: {}, axes: {{{}}}{}{}}}\n", uuid, axes, inputs,
                        hidden ? ", hidden: true" : "");
   };
   std::string usual;
@@ -204,8 +216,9 @@ std::string task_text(const json::object& said, const std::string& source, impor
   std::string text = fmt::format(
       "# Made by `kevo import kernelbench` from {}.\n"
       "name: {}\nop_type: kernelbench\ndescription: \"KernelBench's problem {}: the module Model of "
-      "reference.py.\"\n",
-      fs::path(source).filename().string(), result.name, fs::path(source).stem().string());
+      "reference.py.\"\ntags: [{}]\n",
+      fs::path(source).filename().string(), result.name, fs::path(source).stem().string(),
+      json::serialize(json::string("problem:" + fs::path(source).filename().string())));
   std::string axes;
   for (const auto& one : said.at("axes").as_array())
     axes += fmt::format("  {}: {{type: var}}\n", text_of(one.at("name")));
@@ -214,6 +227,7 @@ std::string task_text(const json::object& said, const std::string& source, impor
   text += fmt::format(
       "reference: {{language: python, file: reference.py, form: module, entry: Model, init: {}{}}}\n",
       json::serialize(said.at("init")), pretrained_text(said));
+  if (!said.at("function").as_string().empty()) text += "custom_inputs_entrypoint: kevo_inputs\n";
   text += generators_text(said, result) + workloads_text(said);
   if (result.tolerance > 0) text += tolerance_text(said, result);
   return text;
@@ -313,10 +327,12 @@ class importer {
     result.late = said.at("late").as_bool();
     const fs::path folder = fs::path(what_.to) / result.name;
     fs::create_directories(folder);
-    write_text_file((folder / "reference.py").string(), std::string(source.text()));
+    write_text_file((folder / "reference.py").string(),
+                    std::string(source.text()) + text_of(said.at("function")));
     result.file = (folder / "task.yaml").string();
     const auto write_with = [&](const json::object& sizes) {
       result.guessed.clear();
+      result.made.clear();
       result.lost.clear();
       write_text_file(result.file, task_text(sizes, result.source, result));
     };

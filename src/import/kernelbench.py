@@ -16,7 +16,7 @@ class unfit(Exception):
 class drawing:
     def __init__(self, torch):
         from torch.utils._device import _device_constructors
-        self.made, self.most = {}, None
+        self.made, self.most, self.count, self.altered = {}, None, 0, set()
         _device_constructors()  # torch.device() as a context knows these functions as they are now
         self.watch(torch, "rand", lambda args, kwargs: {"kind": "uniform", "a": 0, "b": 1}, 0)
         self.watch(torch, "randn", lambda args, kwargs: {"kind": "normal"}, 0)
@@ -52,7 +52,10 @@ class drawing:
                 args, kwargs = self.limited(args, kwargs, first)
             result = original(*args, **kwargs)
             if torch.is_tensor(result):
-                self.made[id(result)] = (describe(args, kwargs), result)
+                if self.count in self.altered:
+                    result = result.flatten().roll(1).reshape(result.shape)
+                self.made[id(result)] = (describe(args, kwargs), result, self.count)
+                self.count += 1
             return result
 
         setattr(torch, name, drawn)
@@ -88,12 +91,12 @@ def structure(torch, value):
     return "symmetric" if torch.equal(value, value.t()) else ""
 
 
-def describe_input(torch, name, value, known, sample):
+def describe_input(torch, name, value, known, sample, own):
     if torch.is_tensor(value):
         if str(value.device) not in ("cpu", "meta"):
             raise unfit(f"the input {name} is on the device {value.device}")
         return {"name": name, "dtype": str(value.dtype)[6:], "shape": list(value.shape), "exact": known is not None,
-                "generate": known or guessed(torch, sample), "structure": "" if known else structure(torch, sample)}
+                "generate": known or guessed(torch, sample), "structure": "" if known else structure(torch, sample), "own": own}
     if isinstance(value, bool):
         return {"name": name, "dtype": "bool", "scalar": True, "value": int(value)}
     if isinstance(value, int):
@@ -110,8 +113,9 @@ def elements_of(values, most=None):
     return sum(math.prod(extent if most is None else min(extent, most) for extent in one.shape) for one in values if hasattr(one, "shape"))
 
 
-# The inputs of the file: their shapes from the device "meta", and elements only where a distribution has to be guessed, of tensors
-# that are made smaller where the inputs are large.
+# The inputs of the file: their shapes from the device "meta", and elements only where the file does more than draw them, of tensors that
+# are made smaller where the inputs are large. Gives the inputs, how they are drawn, these elements, and whether the file itself has to make
+# the input in every call.
 def inputs_of(torch, module):
     draws = drawing(torch)
     try:
@@ -120,15 +124,105 @@ def inputs_of(torch, module):
     except Exception:
         given = list(module.get_inputs())
     kinds = [draws.made[id(one)][0] if id(one) in draws.made else None for one in given]
-    samples = given
-    if any(torch.is_tensor(one) and one.is_meta and kind is None for one, kind in zip(given, kinds)):
+    samples, own = given, [False] * len(given)
+    if any(torch.is_tensor(one) and kind is None for one, kind in zip(given, kinds)):
         draws.most = next((most for most in (None, 4096, 1024, 256, 64, 16) if elements_of(given, most) <= MOST_SAMPLED), 4)
         try:
-            samples = list(module.get_inputs())
+            samples, own = samples_of(torch, module, draws, given, kinds)
         except Exception as error:
+            if not any(torch.is_tensor(one) and one.is_meta for one in given):
+                draws.most = None
+                return given, kinds, given, own
             raise unfit(f"its inputs have {elements_of(given)} elements, and their distribution cannot be determined from smaller inputs: {error}")
         draws.most = None
-    return given, kinds, samples
+    return given, kinds, samples, own
+
+
+# Elements of the inputs, and which of them the file itself has to make in every call: those that it does not draw in one step, unless they
+# are constant; and the others too if these depend on them.
+def samples_of(torch, module, draws, given, kinds):
+    def sample(seed, altered=()):
+        torch.manual_seed(seed)
+        draws.count, draws.altered = 0, set(altered)
+        return list(module.get_inputs())
+
+    samples = sample(11)
+    drawn = [draws.made[id(one)][2] for one, kind in zip(samples, kinds) if kind is not None and id(one) in draws.made]
+    made = [torch.is_tensor(one) and kind is None for one, kind in zip(given, kinds)]
+
+    def differ(others):
+        return any(one and not torch.equal(left, right) for one, left, right in zip(made, samples, others))
+
+    if not differ(sample(12)):
+        return samples, [False] * len(given)
+    linked = differ(sample(11, drawn))
+    draws.altered = set()
+    return samples, [torch.is_tensor(one) for one in given] if linked else made
+
+
+# The inputs that get_inputs makes, at other sizes than those of the file: a number of the file, or one in a tuple of it, that is the extent of
+# inputs is set before get_inputs is called. Numbers that the constructor is given stay as they are.
+class own_inputs:
+    def __init__(self, torch, module, given, own):
+        self.torch, self.module, self.own, self.sizes = torch, module, own, []
+        usual = [tuple(getattr(one, "shape", ())) for one in given]
+        fixed = module.get_init_inputs.__code__.co_names
+        for name, value in list(vars(module).items()):
+            if name.startswith("__") or name in fixed:
+                continue
+            for index, number in [(None, value)] if type(value) is int else enumerate(value) if type(value) is tuple else []:
+                places = self.places(usual, name, index, number) if type(number) is int and number > 1 else []
+                if places:
+                    self.sizes.append({"name": name, "index": index, "places": places})
+
+    # Where the inputs have this number as their extent: nowhere if anything else of their shapes depends on it.
+    def places(self, usual, name, index, number):
+        found = []
+        for value in other_values(number)[:2] + [number + 2]:
+            try:
+                with self.torch.device("meta"):
+                    made = self.with_sizes([(name, index, value)])
+            except Exception:
+                return []
+            shapes = [tuple(getattr(one, "shape", ())) for one in made]
+            if [len(one) for one in shapes] != [len(one) for one in usual]:
+                return []
+            changed = [(i, d) for i, one in enumerate(shapes) for d, extent in enumerate(one) if extent != usual[i][d]]
+            if not changed or found not in ([], changed) or any(shapes[i][d] != value or usual[i][d] != number for i, d in changed):
+                return []
+            found = changed
+        return found
+
+    def with_sizes(self, sizes):
+        kept = {name: getattr(self.module, name) for name, _, _ in sizes}
+        try:
+            for name, index, value in sizes:
+                known = getattr(self.module, name)
+                setattr(self.module, name, value if index is None else known[:index] + (value,) + known[index + 1:])
+            return list(self.module.get_inputs())
+        finally:
+            for name, value in kept.items():
+                setattr(self.module, name, value)
+
+    def values(self, shapes):
+        self.torch.manual_seed(7)
+        first = [(one, *one["places"][0]) for one in self.sizes]
+        return self.with_sizes([(one["name"], one["index"], shapes[number][dimension]) for one, number, dimension in first])
+
+    # The function that makes the inputs in the evaluations of the task.
+    def function(self, inputs, axes):
+        by_place = {tuple(place): one["name"] for one in axes for place in one["places"]}
+        text = "\n\n# By kevo import: the inputs of a call are those that get_inputs makes, at the sizes of the workload.\n"
+        text += "def kevo_inputs(axes, device):\n    own = globals()\n"
+        for one in self.sizes:
+            axis = by_place.get(one["places"][0])
+            if axis is None:
+                continue
+            name, index = one["name"], one["index"]
+            new = f'axes["{axis}"]' if index is None else f'own["{name}"][:{index}] + (axes["{axis}"],) + own["{name}"][{index + 1}:]'
+            text += f'    own["{name}"] = {new}\n'
+        made = ", ".join(f'"{one["name"]}": made[{i}]' for i, one in enumerate(inputs) if self.own[i])
+        return text + f"    with device:\n        made = get_inputs()\n    return {{{made}}}\n"
 
 
 def init_of(given):
@@ -328,25 +422,32 @@ def small_problem(torch, probe, axes, size):
 
 
 def describe(torch, module, seconds):
+    said, own = described_file(torch, module, seconds)
+    said["function"] = own.function(said["inputs"], said["axes"]) if own else ""
+    return said
+
+
+def described_file(torch, module, seconds):
     for name in ("Model", "get_inputs", "get_init_inputs"):
         if not hasattr(module, name):
             raise unfit(f"the file does not define {name}")
     quicken_recurrence(torch)
     torch.manual_seed(11)
-    given, kinds, samples = inputs_of(torch, module)
+    given, kinds, samples, made = inputs_of(torch, module)
     init = init_of(module.get_init_inputs())
     device, model, first = called(torch, module, init, given)
     names = [name for name, one in inspect.signature(model.forward).parameters.items()
              if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     names = [names[i] if i < len(names) else f"x{i}" for i in range(len(given))]
     names = [name if name not in ("out",) and not name.startswith("out") else f"{name}_in" for name in names]
-    inputs = [describe_input(torch, *one) for one in zip(names, given, kinds, samples)]
+    inputs = [describe_input(torch, *one) for one in zip(names, given, kinds, samples, made)]
     outputs = [{"name": f"out{i}" if len(first) > 1 else "out", "dtype": str(one.dtype)[6:], "shape": list(one.shape)}
                for i, one in enumerate(first)]
     # Parameters that are tied have several names.
     parameters = sum({id(value): value.numel() for value in model.state_dict(keep_vars=True).values() if torch.is_tensor(value)}.values())
+    own = own_inputs(torch, module, given, made) if any(made) else None
     del given, samples
-    probe = prober(torch, model, inputs, outputs, device, seconds)
+    probe = prober(torch, model, inputs, outputs, device, seconds, own)
     usual = [one.get("shape", []) for one in inputs]
     said = {"init": written_init(init), "inputs": inputs, "outputs": outputs, "length": length_at(torch, probe, usual, first), "small": None, "untested": "",
             "parameters": parameters, "late": False, "axes": axes_of(probe)}
@@ -376,7 +477,7 @@ def describe(torch, module, seconds):
         said["sizes"] = sizes_of(probe, said["axes"]) if said["axes"] else []
         for one in outputs:
             one["spread"] = 0
-        return said
+        return said, own
     axes, small, spreads = held
     said["axes"], said["sizes"] = axes, sizes_of(probe, axes) if axes else []
     if small != usual_size(axes):
@@ -386,4 +487,4 @@ def describe(torch, module, seconds):
         spreads = with_elements.extrapolated(axes, small, spreads)
     for one, spread in zip(outputs, spreads):
         one["spread"] = spread
-    return said
+    return said, own

@@ -69,8 +69,9 @@ def meter_of(torch):
 
 # The time is that of a processor: on a busy machine a file gets the same sizes as on a quiet one.
 class prober:
-    def __init__(self, torch, model, inputs, outputs, device, seconds):
-        self.torch, self.model, self.inputs, self.outputs, self.device = torch, model, inputs, outputs, device
+    # @param own the inputs that the file makes itself (own_inputs), if there are any
+    def __init__(self, torch, model, inputs, outputs, device, seconds, own=None):
+        self.torch, self.model, self.inputs, self.outputs, self.device, self.own = torch, model, inputs, outputs, device, own
         self.end, self.late = time.process_time() + seconds, False
 
     def is_late(self):
@@ -88,8 +89,11 @@ class prober:
             shapes[number][dimension] = value
         return self.shapes_of(shapes)
 
-    def values(self, shapes):
-        return [draw(self.torch, one, shape, 7, self.device) for one, shape in zip(self.inputs, shapes)]
+    def values(self, shapes, device=None):
+        device = device or self.device
+        own = self.own.values(shapes) if self.own and device != "meta" else None
+        return [own[i] if own and one.get("own") else draw(self.torch, one, shape, 7, device)
+                for i, (one, shape) in enumerate(zip(self.inputs, shapes))]
 
     def shapes_of(self, shapes):
         if self.is_late():
@@ -151,6 +155,17 @@ def axes_of(probe):
         taken.update(map(tuple, places))
         return True
 
+    # What the file makes itself has extents that only the file can change.
+    if probe.own:
+        groups = {}
+        for one in probe.own.sizes:
+            if not take(one["places"]):
+                number, dimension = one["places"][0]
+                groups.setdefault(probe.inputs[number]["shape"][dimension], []).extend(one["places"])
+        # Several numbers of the file that have to be equal.
+        for places in groups.values():
+            take(places)
+        return axes
     for places in groups.values():
         for place in places:
             take([place])
@@ -290,8 +305,7 @@ class real_calls:
         shapes = shapes_at(self.probe, axes, size)[0]
 
         def call():
-            values = [draw(self.torch, one, shape, 7, "cpu") for one, shape in zip(self.probe.inputs, shapes)]
-            return outputs_of(self.torch, self.model(*values))
+            return outputs_of(self.torch, self.model(*self.probe.values(shapes, "cpu")))
 
         with self.torch.no_grad():
             first = call()

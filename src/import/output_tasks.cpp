@@ -80,7 +80,8 @@ void write_file(const fs::path& path, std::string_view text) {
                 {.file = path.string(), .key = {}});
 }
 
-void write_suite(suite_import& report, std::string_view task_file, const std::string& torch_device) {
+void write_suite(suite_import& report, std::string_view task_file, const std::string& torch_device,
+                 bool solutions) {
   settings_node tasks;
   tasks.type = settings_node::kind::list;
   for (const auto& one : report.tasks) {
@@ -102,19 +103,16 @@ void write_suite(suite_import& report, std::string_view task_file, const std::st
   settings_node suite = settings_node::empty_map();
   suite.set("name", settings_node::of(report.suite));
   root.set("suite", std::move(suite));
-  if (!torch_device.empty()) {
-    settings_node fitness = settings_node::empty_map();
-    fitness.set("backend", settings_node::of("torch"));
-    fitness.set("device", settings_node::of(torch_device));
-    root.set("fitness", std::move(fitness));
-    root.set("solutions", settings_node::of("solutions"));
-  }
+  settings_node fitness = settings_node::empty_map();
+  fitness.set("backend", settings_node::of("torch"));
+  fitness.set("device", settings_node::of(torch_device));
+  root.set("fitness", std::move(fitness));
+  if (solutions) root.set("solutions", settings_node::of("solutions"));
   root.set("tasks", std::move(tasks));
   report.suite_file = (fs::path(report.output) / "suite.yaml").string();
   write_file(report.suite_file,
-             "# Written by kevo import " + report.suite + "; kevo bench reads it. " +
-                 (torch_device.empty() ? "Add the section fitness, which says how solutions are evaluated.\n"
-                                       : "The solution of a task NAME is solutions/NAME.py.\n") +
+             "# Written by kevo import " + report.suite + "; kevo bench reads it." +
+                 (solutions ? " The solution of a task NAME is solutions/NAME.py.\n" : "\n") +
                  dump_yaml(root));
 }
 

@@ -25,8 +25,9 @@ void write_file(const std::filesystem::path& path, std::string_view text);
 
 /// Writes OUTPUT/suite.yaml for `kevo bench` with the tasks that were imported, and sets `suite_file`.
 /// @param task_file name of the task file in each folder
-/// @param torch_device for tasks of PyTorch, the device in the section fitness; empty: there is no such
-/// section
-void write_suite(suite_import& report, std::string_view task_file, const std::string& torch_device = {});
+/// @param torch_device the device in the section fitness, whose backend is torch
+/// @param solutions whether solutions of the tasks are expected in OUTPUT/solutions
+void write_suite(suite_import& report, std::string_view task_file, const std::string& torch_device,
+                 bool solutions);
 
 }  // namespace kevo::importing

@@ -278,12 +278,14 @@ suite_import_task import_split_file(split_import& with, const fs::path& file) {
   return made;
 }
 
-suite_import import_split_files(const std::string& suite, const std::string& path, const std::string& output,
-                                const std::vector<fs::path>& lists, const tested_import& how) {
-  const fs::path root = fs::path(path).has_filename() ? fs::path(path) : fs::path(path).parent_path();
+/// @param path the folder that is searched for problems
+/// @param root the folder of the suite: `path`, or one that has it
+suite_import import_split_files(const std::string& suite, const std::string& path, const fs::path& root,
+                                const std::string& output, const std::vector<fs::path>& lists,
+                                const tested_import& how) {
   std::vector<fs::path> files;
   std::error_code unreadable;
-  for (fs::recursive_directory_iterator at(root, fs::directory_options::skip_permission_denied, unreadable),
+  for (fs::recursive_directory_iterator at(path, fs::directory_options::skip_permission_denied, unreadable),
        end;
        !unreadable && at != end; at.increment(unreadable)) {
     if (at->is_regular_file(unreadable) && at->path().extension() == ".py") files.push_back(at->path());
@@ -301,7 +303,7 @@ suite_import import_split_files(const std::string& suite, const std::string& pat
     report.tasks.push_back(import_split_file(with, file));
     if (how.done) how.done(report.tasks.back());
   }
-  importing::write_suite(report, "task.yaml", how.device);
+  importing::write_suite(report, "task.yaml", how.device, true);
   return report;
 }
 
@@ -310,18 +312,39 @@ fs::path beside(const std::string& path, const char* ending) {
   return fs::absolute(path + "/.").lexically_normal().parent_path().string() + ending;
 }
 
+/// Where the problems of KernelBench-X are: PATH may be its repository, the folder of its data, that of its
+/// problems, or one category of these. `root` has the list of problems beside it.
+struct problem_folder {
+  std::string path;
+  fs::path root;
+};
+
+problem_folder kernelbench_x_folder(const std::string& path) {
+  const fs::path given = beside(path, "");
+  std::error_code unreadable;
+  for (const fs::path& inside : {given / "data" / "kernelbenchx", given / "kernelbenchx"}) {
+    if (fs::is_directory(inside, unreadable)) return {inside.string(), inside};
+  }
+  for (fs::path root = given; root.has_relative_path(); root = root.parent_path()) {
+    if (fs::is_regular_file(beside(root.string(), "_v1.json"), unreadable)) return {given.string(), root};
+  }
+  return {given.string(), given};
+}
+
 }  // namespace
 
 suite_import import_tritonbench(const std::string& path, const std::string& output,
                                 const tested_import& how) {
-  return import_split_files("tritonbench", path, output, {beside(path, ".jsonl"), beside(path, ".json")},
-                            how);
+  const fs::path root = beside(path, "");
+  return import_split_files("tritonbench", root.string(), root, output,
+                            {beside(path, ".jsonl"), beside(path, ".json")}, how);
 }
 
 suite_import import_kernelbench_x(const std::string& path, const std::string& output,
                                   const tested_import& how) {
-  return import_split_files("kernelbench-x", path, output, {beside(path, "_v1.json"), beside(path, ".json")},
-                            how);
+  const auto [folder, root] = kernelbench_x_folder(path);
+  return import_split_files("kernelbench-x", folder, root, output,
+                            {beside(root.string(), "_v1.json"), beside(root.string(), ".json")}, how);
 }
 
 }  // namespace kevo

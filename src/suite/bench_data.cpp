@@ -81,6 +81,7 @@ json::object solution_object(const bench_solution& s) {
                  {"reused", s.reused},
                  {"finished_at", text_or_null(s.finished_at)},
                  {"run", text_or_null(s.evolved_in)}};
+  o["reason"] = text_or_null(solution_reason(s, s.result ? &*s.result : nullptr));
   o["outcome"] = s.result ? json::value(to_string(s.result->outcome)) : json::value(nullptr);
   o["speedup"] = s.result ? known_or_null(s.result->speedup) : json::value(nullptr);
   return o;
@@ -236,7 +237,8 @@ std::string bench_csv(const bench_report& report) {
                            "device_speedup_high",
                            "host_speedup",
                            "host_speedup_low",
-                           "host_speedup_high"})
+                           "host_speedup_high",
+                           "reason"})
     row.text(name);
   row.end(out);
   const auto put = [&](const bench_task& one, const bench_solution* s, const evaluation* e, bool best,
@@ -275,7 +277,8 @@ std::string bench_csv(const bench_report& report) {
         .measured(times.device_speedup_interval.high)
         .measured(times.host_speedup)
         .measured(times.host_speedup_interval.low)
-        .measured(times.host_speedup_interval.high);
+        .measured(times.host_speedup_interval.high)
+        .text(s == nullptr ? std::string() : solution_reason(*s, e));
     row.end(out);
   };
   for (const auto& one : report.outcome.tasks) {

@@ -59,13 +59,15 @@ std::string_view task_word(const bench_task& one) {
 }
 
 std::string task_reason(const bench_task& one) {
-  if (const auto* e = one.judged()) {
-    if (e->valid()) return {};
-    const auto& solution = one.solutions[*one.best];
-    const std::string inside = solution.source ? solution.source->files.front().path : std::string();
-    return with_renamed_file(failure_text(*e), inside, solution.file);
-  }
+  if (const auto* e = one.judged()) return solution_reason(one.solutions[*one.best], e);
   return one.solutions.empty() ? std::string() : one.solutions.front().message;
+}
+
+std::string solution_reason(const bench_solution& solution, const evaluation* e) {
+  if (e == nullptr) return solution.message;
+  if (e->valid()) return {};
+  const std::string inside = solution.source ? solution.source->files.front().path : std::string();
+  return with_renamed_file(failure_text(*e), inside, solution.file);
 }
 
 std::vector<std::string> remarks(const bench_report& report) {

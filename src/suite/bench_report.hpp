@@ -34,6 +34,8 @@ std::vector<std::string> remarks(const bench_report& report);
 std::string_view task_word(const bench_task& one);
 /// Why a task has no correct solution, on one line; empty if it has one. Untrusted text.
 std::string task_reason(const bench_task& one);
+/// Why a solution is not correct: by an evaluation of it, if there is one. Empty if it is. Untrusted text.
+std::string solution_reason(const bench_solution& solution, const evaluation* e);
 
 std::string bench_table(const bench_report& report, bool unicode);
 std::string bench_csv(const bench_report& report);     ///< one row for each solution

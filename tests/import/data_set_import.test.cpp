@@ -124,7 +124,11 @@ TEST_CASE("flashinfer: definitions, workloads with contents, and solutions becom
                            "    _kevo_solution(A, s, index, B)", "    return B"})
     CHECK_MESSAGE(text.find(line) != std::string::npos, line << "\n" << text);
 
+  CHECK(shell::read_file(report.suite_file).find("solutions/NAME.py") == std::string::npos);
   const suite_plan suite = load_suite(report.suite_file);
+  REQUIRE(suite.fitness.find("backend") != nullptr);
+  CHECK(suite.fitness.find("backend")->text == "torch");
+  CHECK(suite.fitness.find("device")->text == "cpu");
   REQUIRE(suite.tasks.size() == 1);
   CHECK(suite.tasks.front().name == "row_scale");
   CHECK(suite.tasks.front().category == "scale");

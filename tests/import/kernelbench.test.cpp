@@ -41,7 +41,7 @@ TEST_CASE("a folder of KernelBench becomes tasks that load") {
   const auto all =
       imported({.from = KEVO_SOURCE_DIR "/tests/import/kernelbench", .to = folder.string(), .seconds = 30});
   if (!all) return;
-  REQUIRE(all->size() == 10);
+  REQUIRE(all->size() == 11);
 
   const auto& matmul = named(*all, "level1_1_matmul");
   REQUIRE_MESSAGE(matmul.problem.empty(), matmul.problem);
@@ -49,6 +49,7 @@ TEST_CASE("a folder of KernelBench becomes tasks that load") {
   CHECK(matmul.guessed.empty());
   const auto t = kevo::load_task(matmul.file);
   CHECK(t.reference->entry == "Model");
+  CHECK(t.tags == std::vector<std::string>{"problem:1_Matmul.py"});
   CHECK(t.baselines.front().name == "eager");
   CHECK(t.inputs[0].shape[1] == t.inputs[1].shape[0]);
   CHECK(t.outputs[0].shape == std::vector<std::string>{t.inputs[0].shape[0], t.inputs[1].shape[1]});
@@ -61,7 +62,8 @@ TEST_CASE("a folder of KernelBench becomes tasks that load") {
 
   const auto& conv = named(*all, "level1_3_conv");
   REQUIRE_MESSAGE(conv.problem.empty(), conv.problem);
-  CHECK(conv.guessed == std::vector<std::string>{"x"});
+  CHECK(conv.made == std::vector<std::string>{"x"});
+  CHECK(conv.guessed.empty());
   const auto c = kevo::load_task(conv.file);
   CHECK(c.reference->init.find("stride") != std::string::npos);
   CHECK(c.outputs[0].shape[2] == "(n1 - 3) / 2 + 1");
@@ -89,22 +91,33 @@ TEST_CASE("a folder of KernelBench becomes tasks that load") {
   CHECK(kevo::load_task(sums.file).tolerances.at("").max_atol == doctest::Approx(0.0079).epsilon(0.1));
   CHECK(matmul.widened == 1);
 
-  // 2 GiB of inputs and 9 TFLOP: shapes and the distribution are found without, the tolerance at small sizes.
+  // 2 GiB of inputs and 9 TFLOP: shapes are found without, the tolerance at small sizes.
   const auto& triangular = named(*all, "level1_6_triangular");
   REQUIRE_MESSAGE(triangular.problem.empty(), triangular.problem);
-  CHECK(triangular.lost == std::vector<std::string>{"A is lower triangular"});
+  CHECK(triangular.made == std::vector<std::string>{"A"});
+  CHECK(triangular.lost.empty());
   CHECK(triangular.checked);
   CHECK_MESSAGE(triangular.tested_with.find("n0 = ") == 0, triangular.tested_with);
-  CHECK(triangular.varies.size() == 3);
+  CHECK(triangular.varies.size() == 1);  // the file has one number for all extents
   const auto large = kevo::load_task(triangular.file);
   CHECK(large.workloads.front().axes.at("n0") == 16384);
   const auto of_product = [](const kevo::workload& w) {
-    const auto m = w.axes.at("n0"), k = w.axes.at("n1"), n = w.axes.at("n2");
-    return m * k + k * n + m * n;
+    const auto n = w.axes.at("n0");
+    return 3 * n * n;
   };
   for (const auto& w : large.workloads)  // several sets of its data must fit on a device
     CHECK((!w.hidden || 2 * of_product(w) <= of_product(large.workloads.front())));
   CHECK(triangular.widened > 1);  // the sums are longer than those of the test
+
+  // The file itself makes inputs that are more than drawn numbers, at other sizes too.
+  const auto& targets = named(*all, "level1_11_targets");
+  REQUIRE_MESSAGE(targets.problem.empty(), targets.problem);
+  CHECK(targets.made == std::vector<std::string>{"predictions", "targets"});
+  CHECK(targets.checked);
+  CHECK(targets.varies.size() == 2);
+  const auto own = kevo::load_task(targets.file);
+  for (const auto& w : own.workloads) CHECK(w.inputs.at("targets").kind == "custom");
+  CHECK(own.inputs[0].shape[0] == own.inputs[1].shape[0]);
 
   // At the size that is tried first, its rounding errors are larger than at any other.
   const auto& few_rows = named(*all, "level1_8_few_rows");

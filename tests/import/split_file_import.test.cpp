@@ -83,6 +83,27 @@ TEST_CASE("kernelbench-x: a draft for each problem, with its category, difficult
   CHECK(shell::read_file(folder / "tasks/add_twice/reference.py").find("def add_twice") != std::string::npos);
 }
 
+TEST_CASE("kernelbench-x: from its repository, from the folder of its data, and from one category") {
+  const shell::scratch folder;
+  shell::write_file(folder / "data/kernelbenchx/Math/add_twice.py", problem("add_twice"));
+  shell::write_file(folder / "data/kernelbenchx/Fusion/other.py", problem("other"));
+  shell::write_file(folder / "setup.py", "pass\n");
+  shell::write_file(folder / "data/kernelbenchx_v1.json",
+                    R"([{"file": "Math/add_twice.py", "difficulty": 2}, {"file": "Fusion/other.py"}])");
+  for (const char* from : {"", "data", "data/kernelbenchx/Math/"}) {
+    const bool all = std::string(from).find("Math") == std::string::npos;
+    const shell::scratch tasks;
+    const auto report = import_kernelbench_x((folder / from).string(), (tasks / "made").string(), drafts);
+    REQUIRE_MESSAGE(report.tasks.size() == (all ? 2 : 1), from);
+    CHECK(report.imported() == report.tasks.size());
+    const auto& math = report.tasks.back();
+    CHECK(math.category == "Math");
+    CHECK(math.notes.empty());  // the list has it
+    const auto draft = load_yaml((tasks / "made/add_twice/task.draft.yaml").string());
+    CHECK(draft.find("tags")->items.at(1).text == "level:2");
+  }
+}
+
 TEST_CASE("tritonbench: problems of one folder, described by the list beside it") {
   const shell::scratch folder;
   shell::write_file(folder / "TritonBench_T_v1/add_twice.py", problem("add_twice"));

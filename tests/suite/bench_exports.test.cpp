@@ -109,6 +109,33 @@ TEST_CASE("kernelbench: samples of each problem, and the times of the baseline f
   CHECK(times.at("level2").at("7_scale.py").at("mean").as_double() == doctest::Approx(8));
 }
 
+TEST_CASE("kernelbench: a problem without a right solution has an entry of its baseline") {
+  finished_suite suite;
+  bench_task failed = suite.outcome_.tasks[0];
+  failed.entry.name = "8_relu";
+  failed.problem_name = "8_ReLU.py";
+  failed.solutions = {failed.solutions[1]};
+  suite.outcome_.tasks.push_back(failed);
+  std::vector<std::string> left_out;
+  export_bench(report_of(suite.plan, suite.outcome_), bench_format::kernelbench, left_out);
+  const auto times =
+      json::parse(shell::read_file(suite.folder / "out/kernelbench/level2/baseline_time_kevo.json"));
+  // KernelBench's analysis would otherwise count the right solutions alone.
+  CHECK(times.at("level2").at("8_ReLU.py").at("mean").as_double() == -1);
+}
+
+TEST_CASE("the results as CSV and JSON say of each solution why it failed") {
+  const finished_suite suite;
+  const auto report = report_of(suite.plan, suite.outcome_);
+  const auto solutions = json::parse(bench_json(report)).at("tasks").at(0).at("solutions").as_array();
+  CHECK(solutions.at(0).at("reason").is_null());
+  CHECK(std::string(solutions.at(1).at("reason").as_string()).find("element 3 differs") != std::string::npos);
+  CHECK(solutions.at(3).at("reason").as_string() == "cannot read");
+  const auto csv = bench_csv(report);
+  CHECK(csv.substr(0, csv.find_first_of("\r\n")).ends_with(",reason"));
+  CHECK(csv.find("element 3 differs") != std::string::npos);
+}
+
 TEST_CASE("flashinfer: definitions, solutions and traces of all tasks; what has no word is named") {
   const finished_suite suite;
   const auto report = report_of(suite.plan, suite.outcome_);

@@ -12,8 +12,11 @@ class Model(nn.Module):
         return self.conv(x) * scale
 
 
+batch, height, width = 2, 20, 21
+
+
 def get_inputs():
-    return [torch.rand(2, 3, 20, 21) * 4 - 2, 0.5]
+    return [torch.rand(batch, 3, height, width) * 4 - 2, 0.5]
 
 
 def get_init_inputs():
