@@ -74,8 +74,8 @@ std::unique_ptr<processors_in_use> test_bench::take_processors(const std::stop_t
   return std::make_unique<processors_in_use>(cores_, running_, measuring_, stop, listener);
 }
 
-runner test_bench::run_candidate(const std::string& object, std::stop_token stop) const {
-  auto worker = worker_for(object, std::nullopt);
+runner test_bench::run_candidate(const std::string& object, std::stop_token stop, bool otherwise) const {
+  auto worker = worker_for(otherwise ? kind_->otherwise->object(object) : object, std::nullopt);
   worker.stop = std::move(stop);
   runner result(task_, worker, object, rng(settings_.seed ? *settings_.seed + 1 : secret_seed()));
   result.share(arenas_);

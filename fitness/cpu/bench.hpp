@@ -83,7 +83,8 @@ class test_bench {
   /// Now and then makes further contents for timed calls, for about 0.15 s, until there are as many as the
   /// settings allow. Only while `take_processors` is held. @throws kevo::error
   void add_contents(const std::stop_token& stop);
-  runner run_candidate(const std::string& object, std::stop_token stop) const;
+  /// @param otherwise in the other way of its kind: `program_kind::otherwise`, which must be there
+  runner run_candidate(const std::string& object, std::stop_token stop, bool otherwise = false) const;
 
   trusted_program& first_baseline() { return baseline_; }
   /// Before a pair of a confirmation: the candidate and a baseline have their code at places of its own

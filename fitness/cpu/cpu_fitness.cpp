@@ -52,6 +52,21 @@ void tell_waits(evaluation_state& p, const file_waits& waits) {
                   waits.major_faults, 1e-6 * waits.read_bytes);
 }
 
+// Time and memory depend on the neighbours, too, and what was read from files is in memory now.
+bool is_doubtful(const evaluation_state& p) {
+  return p.result.outcome == outcome::timed_out || p.machine || p.waited_for_files;
+}
+
+// What a further evaluation of the same request came to.
+void take(evaluation_state& p, evaluation_state&& further) {
+  p.result = std::move(further.result);
+  p.built = std::move(further.built);
+  p.machine = further.machine;
+  p.waited_for_files = further.waited_for_files;
+  p.otherwise = further.otherwise;
+  p.differs = further.differs;
+}
+
 }  // namespace
 
 struct cpu_fitness::state {
@@ -75,7 +90,10 @@ struct cpu_fitness::state {
   const content_list& contents_to_check(evaluation_state& p, std::size_t index);
   bool check_workload(evaluation_state& p, runner& candidate, std::size_t index, std::size_t from,
                       std::size_t count);
+  evaluation_state begin(const evaluation_request& request) const;
   void run_cascade(evaluation_state& p);
+  void evaluate_one_way(evaluation_state& p);
+  void try_otherwise(evaluation_state& p);
   content_id key_of(const program& candidate) const;
   std::optional<evaluation> cached(const evaluation_request& request) const;
   void finish(evaluation_state& p, std::chrono::steady_clock::time_point start);
@@ -204,7 +222,7 @@ void cpu_fitness::state::run_cascade(evaluation_state& p) {
   const neighbour_watch neighbours;
   const auto start = std::chrono::steady_clock::now();
   const auto before = bench.trusted_times();
-  auto candidate = bench.run_candidate(p.built.object_path, p.request.stop);
+  auto candidate = bench.run_candidate(p.built.object_path, p.request.stop, p.otherwise);
   if (bench.kind().suite_rule) candidate.compare_by_suite_rule();
   const bool known = p.result.context.contains("identical_to") && !p.request.fresh &&
                      p.request.wanted > evaluation_stage::checked &&
@@ -222,6 +240,7 @@ void cpu_fitness::state::run_cascade(evaluation_state& p) {
     if (p.result.stage >= evaluation_stage::confirmed) time_other_baselines(bench, p, candidate);
   };
   climb();
+  if (const auto& way = bench.kind().otherwise) p.differs = candidate.remark() == way->differs;
   tell_waits(p, candidate.waits());
   tell_suite_rule(p.result, candidate.by_suite());
   for (const auto& sentence : {neighbours.disturbance(), bench.memory_disturbance()}) {
@@ -234,6 +253,45 @@ void cpu_fitness::state::run_cascade(evaluation_state& p) {
   trusted -= before;
   tell_parts(p.result.cost, candidate.times(), trusted);
   p.result.cost.device_s += seconds_since(start);
+}
+
+evaluation_state cpu_fitness::state::begin(const evaluation_request& request) const {
+  evaluation_state p{request, bench.blank(), {}, {}, false};
+  p.result.protocol = bench.kind().protocol;
+  p.call_ns.assign(bench.subject().workloads.size(), 0);
+  return p;
+}
+
+// A second time where the first one may have failed for other reasons than the program.
+void cpu_fitness::state::evaluate_one_way(evaluation_state& p) {
+  run_cascade(p);
+  if (!is_doubtful(p) || !p.request.second_try) return;
+  auto again = begin(p.request);
+  again.otherwise = p.otherwise;
+  again.result.cost = p.result.cost;
+  run_cascade(again);
+  if (p.waited_for_files)
+    again.result.context["evaluated_again"] = "its calls waited for files in a first evaluation";
+  take(p, std::move(again));
+}
+
+// The ways differ for this program: the other one is tried if this one is wrong, and the result says which
+// one was taken.
+void cpu_fitness::state::try_otherwise(evaluation_state& p) {
+  const auto& way = *bench.kind().otherwise;
+  if (p.result.outcome != outcome::incorrect) {
+    p.result.context[way.subject] = way.usual;
+    return;
+  }
+  auto other = begin(p.request);
+  other.otherwise = true;
+  other.result.cost = p.result.cost;
+  evaluate_one_way(other);
+  const auto first = std::move(p.result.feedback);
+  take(p, std::move(other));
+  const bool wrong = p.result.outcome == outcome::incorrect;
+  p.result.context[way.subject] = wrong ? way.neither : way.other;
+  if (wrong) p.result.feedback += fmt::format("\n{} ({})", way.neither, first.substr(0, first.find('\n')));
 }
 
 content_id cpu_fitness::state::key_of(const program& candidate) const {
@@ -282,25 +340,11 @@ evaluation cpu_fitness::evaluate(const evaluation_request& request) {
     found->context.erase("waited");
     return *found;
   }
-  evaluation_state p{request, state_->bench.blank(), {}, {}, false};
-  p.result.protocol = state_->bench.kind().protocol;
+  auto p = state_->begin(request);
   p.result.cost.waited_s = waited_s;
-  p.call_ns.assign(subject().workloads.size(), 0);
-  state_->run_cascade(p);
-  const bool doubtful = p.result.outcome == outcome::timed_out || p.machine || p.waited_for_files;
-  // Time and memory depend on the neighbours, too, and what was read from files is in memory now.
-  if (doubtful && request.second_try) {
-    const auto cost = p.result.cost;
-    const bool waited = p.waited_for_files;
-    evaluation_state again{request, state_->bench.blank(), {}, {}, false};
-    again.result.protocol = state_->bench.kind().protocol;
-    again.result.cost = cost;
-    again.call_ns.assign(subject().workloads.size(), 0);
-    state_->run_cascade(again);
-    p.result = std::move(again.result);
-    if (waited) p.result.context["evaluated_again"] = "its calls waited for files in a first evaluation";
-    p.built = std::move(again.built);
-  }
+  state_->evaluate_one_way(p);
+  if (state_->bench.kind().otherwise && p.differs) state_->try_otherwise(p);
+  const bool doubtful = is_doubtful(p);
   if (prepared_s > 1e-3) p.result.cost.parts_s["preparation of the task"] += prepared_s;
   state_->finish(p, start);
   // Who wants a second try must not get what the first one said.

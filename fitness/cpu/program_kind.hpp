@@ -24,6 +24,20 @@ namespace kevo {
 /// inputs (fitness/oracle/input_maker.hpp); the object is the number of the workload.
 enum class trusted_role : std::uint8_t { reference, baseline, pacer, inputs };
 
+/// Another way to run a built program, taken where the usual one gives a wrong result: the program is judged
+/// again from the start, in new processes, with contents that it has not had.
+struct other_way {
+  /// What a process of the program says when it is loaded if the ways differ for it: only then the other is
+  /// tried. It may lie, and then fails twice or gets what every program may have.
+  std::string differs;
+  /// The object to run instead.
+  std::function<std::string(const std::string& object)> object;
+  std::string subject;  ///< of the remark in `evaluation::context` about which way was taken
+  std::string usual;    ///< what that remark says where the usual way was right
+  std::string other;    ///< where the other was
+  std::string neither;  ///< where none was
+};
+
 /// One kind of programs, for one task. The functions may be called from several threads.
 struct program_kind {
   std::string backend;      ///< `evaluation::backend`
@@ -50,6 +64,8 @@ struct program_kind {
   /// Completes the settings of a worker that is to run an object. @param role nothing for a candidate
   std::function<worker_settings(worker_settings, const std::string& object, std::optional<trusted_role>)>
       worker_for;
+  /// Nothing: there is one way.
+  std::optional<other_way> otherwise;
   /// Whether two objects are the same program.
   std::function<bool(const std::string&, const std::string&)> same;
   /// Measures of a built candidate.

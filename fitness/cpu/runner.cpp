@@ -206,6 +206,7 @@ std::optional<call_failure> runner::await() {
   }
   session_->reshape(buffers_, slots_for(in_arena(worker_, buffers_)));
   loaded_ = session_->usage();
+  remark_ = session_->remark();
   return std::nullopt;
 }
 

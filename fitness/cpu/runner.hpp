@@ -126,6 +126,8 @@ class runner {
   /// From now on the first calls of visible workloads are compared by the rule of KernelBench, too.
   void compare_by_suite_rule() { compares_by_suite_ = true; }
   const suite_verdict& by_suite() const { return by_suite_; }
+  /// What the latest process that was loaded said then: untrusted text.
+  const std::string& remark() const { return remark_; }
   /// Since it was made.
   const runner_times& times() const { return times_; }
   /// What starting a process took at least, loading included; 0 if none was started. [ns]
@@ -169,6 +171,7 @@ class runner {
   std::size_t arena_bytes_ = 0;
   suite_verdict by_suite_;
   bool compares_by_suite_ = false;
+  std::string remark_;
   bool for_one_ = false;  // the process, or the next one, serves the selected workload alone
   bool loading_ = false;  // launched, and not awaited
   std::chrono::steady_clock::time_point launched_;

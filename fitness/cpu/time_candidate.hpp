@@ -23,7 +23,9 @@ struct evaluation_state {
   bool machine = false;                              // the failure may be the machine's
   std::map<std::size_t, estimate> comparators = {};  // of the workloads that are compared indirectly
   bool waited_for_files = false;
-  bool hopeless = false;                              // far slower than the best program
+  bool otherwise = false;  // the program runs in the other way of its kind: `program_kind::otherwise`
+  bool differs = false;    // its processes say that the ways differ
+  bool hopeless = false;   // far slower than the best program
   std::map<std::size_t, content_list> to_check = {};  ///< contents of each workload, drawn so far
   /// Contents of each workload with which it is checked while it is timed.
   std::map<std::size_t, content_list> unchecked = {};

@@ -99,6 +99,11 @@ std::string word_after(std::string_view message, std::string_view mark) {
 
 std::string explain_load_failure(std::string_view message) {
   if (const auto symbol = word_after(message, "undefined symbol: "); !symbol.empty()) {
+    if (symbol.starts_with("omp_") || symbol.starts_with("GOMP_") || symbol.starts_with("__kmpc_"))
+      return fmt::format(
+          "'{}' is a function of OpenMP, which the program is not compiled with: add -fopenmp to "
+          "fitness.flags, and set fitness.threads to the number of threads",
+          detail::shown(symbol, longest_shown));
     const auto declaration = plain_declaration(symbol);
     const auto mangled = detail::shown(symbol, longest_shown);
     return fmt::format(

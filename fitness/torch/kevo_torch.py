@@ -141,7 +141,8 @@ def tensor_at(torch, address, dtype, shape):
 
 # Built under the same seed, a program that makes its parameters as the reference does has the same ones. Where it does not, those of the
 # same names are copied, or else those of the same shapes in the same order. Gives a word about what was done.
-def adopt_state(torch, model, state):
+# @param adopts false: nothing is copied
+def adopt_state(torch, model, state, adopts=True):
     own = [(name, value) for name, value in model.state_dict().items() if torch.is_tensor(value)]
     wanted = dict(state)
 
@@ -155,9 +156,11 @@ def adopt_state(torch, model, state):
             pairs = [(value, other) for (_, value), (_, other) in zip(own, state)]
         else:
             return "not compared"
-        for value, other in pairs:
-            if not torch.equal(value, other.to(value.device)):
-                value.copy_(other)
+        different = [(value, other) for value, other in pairs if not torch.equal(value, other.to(value.device))]
+        if different and not adopts:
+            return "different"
+        for value, other in different:
+            value.copy_(other)
     return "same"
 
 
@@ -240,13 +243,17 @@ def pretend_a_user():
 
 # The program's module with the state of the reference, if there is one. A model of `transformers` whose weights came from that state is
 # made again with weights that are drawn if the state is not that of the whole module.
-def build_with_state(torch, job, module, state):
+# @param note called with a sentence where the module keeps values that are not the reference's
+def build_with_state(torch, job, module, state, note=None):
     model = build(torch, job, module)
     if not state or not isinstance(model, torch.nn.Module):
         return model
-    if adopt_state(torch, model, state) == "not compared" and "pretrained" in job.get("init", {}):
+    done = adopt_state(torch, model, state, job.get("adopts", True))
+    if done == "not compared" and "pretrained" in job.get("init", {}):
         provide_pretrained(job["init"]["pretrained"])
         model = build(torch, job, module)
+    if done == "different" and note:
+        note(b"its parameters are not those of the reference")
     return model
 
 
@@ -300,7 +307,10 @@ def begin(helper, job, descriptors):
                 ctypes.memmove(memory, struct.pack("=q", len(text)) + text, 8 + len(text))
                 helper.kevo_worker_ready()
                 helper.kevo_worker_rest()
-            model = making_inputs(torch, job, module) if job["role"] == "inputs" else build_with_state(torch, job, module, state)
+            if job["role"] == "inputs":
+                model = making_inputs(torch, job, module)
+            else:
+                model = build_with_state(torch, job, module, state, helper.kevo_worker_note)
             if job["role"] == "state":
                 write_state(torch, model, memory, job["state_bytes"])
     except BaseException as error:

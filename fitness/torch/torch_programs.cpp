@@ -4,6 +4,8 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <sys/socket.h>
 #include <utility>
 
@@ -108,6 +110,12 @@ std::optional<own_results> results_of(const task& t, std::optional<trusted_role>
   return results;
 }
 
+// Behind the object of a program whose processes take the reference's parameters in place of their own.
+constexpr std::string_view adopting = " with the parameters of the reference";
+
+// What a process says whose program has made other parameters than the reference. kevo_torch.py says it.
+constexpr const char* other_parameters = "its parameters are not those of the reference";
+
 worker_start programs::start_of(const std::string& object, std::optional<trusted_role> role) {
   return [this, object, role](const worker_settings& worker, int control, int arena) {
     auto job = job_of(*t, seed);
@@ -129,7 +137,9 @@ worker_start programs::start_of(const std::string& object, std::optional<trusted
       job["cpus"] = list_of(worker.cpus);
     } else {
       job["role"] = "candidate";
-      const auto source = find(object);
+      const bool adopts = object.ends_with(adopting);
+      const auto source = find(adopts ? object.substr(0, object.size() - adopting.size()) : object);
+      job["adopts"] = adopts || role == trusted_role::baseline;
       job["files"] = files_of(*source);
       job["entries"] = entries_of_candidate(*t);
       if (state) {
@@ -177,7 +187,7 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
   own->seed = settings.seed ? *settings.seed : secret_seed();
   program_kind kind;
   kind.backend = "torch";
-  kind.protocol = "torch 10";
+  kind.protocol = "torch 11";
   kind.suite_rule = true;
   kind.contents_once = true;
   kind.warms_up = true;
@@ -222,6 +232,14 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
     }
     return worker;
   };
+  // Same seed, same draws: most programs make the reference's parameters, and some compute others from them
+  // that only their own forward understands.
+  kind.otherwise = other_way{other_parameters,
+                             [](const std::string& object) { return object + std::string(adopting); },
+                             "parameters",
+                             "the program's own: its constructor made others than the reference's",
+                             "the reference's: with those that its constructor made the program is wrong",
+                             "With the parameters that its constructor made the program is wrong, too."};
   kind.same = [](const std::string& one, const std::string& other) { return one == other; };
   kind.measures = [own](const build_result& built) {
     return measures_of(facts_of(*own->find(built.object_path)));

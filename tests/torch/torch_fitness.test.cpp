@@ -93,7 +93,32 @@ TEST_CASE("parameters are drawn from a secret seed, and candidates are given the
                  "class ModelNew(nn.Module):\n    def forward(self, x):\n        return x * 0.5 + 0.5\n"});
   if (!all) return;
   CHECK_MESSAGE((*all)[0].valid(), said((*all)[0]));
+  CHECK((*all)[0].context.at("parameters").find("the reference's") == 0);
   CHECK((*all)[1].outcome == kevo::outcome::incorrect);
+  CHECK(!(*all)[1].context.contains("parameters"));
+}
+
+TEST_CASE("a module may change the parameters that its constructor drew") {
+  const auto t = task_of(
+      "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+      "        self.weight = nn.Parameter(torch.rand(1) + 1)\n"
+      "    def forward(self, x):\n        return x * self.weight * 2\n");
+  const std::string drawn =
+      "class ModelNew(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+      "        self.weight = nn.Parameter(torch.rand(1) + 1)\n";
+  const std::string folded = drawn + "        self.weight.data *= 2\n";
+  const auto all = judged(t, {folded + "    def forward(self, x):\n        return x * self.weight\n",
+                              drawn + "    def forward(self, x):\n        return 2 * (x * self.weight)\n",
+                              // Neither with its own nor with the reference's.
+                              folded + "    def forward(self, x):\n        return x * self.weight * 3\n"});
+  if (!all) return;
+  CHECK_MESSAGE((*all)[0].valid(), said((*all)[0]));
+  CHECK((*all)[0].context.at("parameters").find("the program's own") == 0);
+  CHECK_MESSAGE((*all)[1].valid(), said((*all)[1]));
+  CHECK(!(*all)[1].context.contains("parameters"));
+  CHECK((*all)[2].outcome == kevo::outcome::incorrect);
+  CHECK_MESSAGE((*all)[2].feedback.find("made the program is wrong, too") != std::string::npos,
+                said((*all)[2]));
 }
 
 TEST_CASE("a reference that cannot compute in float64 computes in its own type, and the evaluation says so") {

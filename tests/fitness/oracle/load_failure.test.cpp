@@ -15,6 +15,13 @@ TEST_CASE("an undefined symbol is named as the source names it, with what to do"
   CHECK(c.find("'link'") != std::string::npos);
 }
 
+TEST_CASE("a function of OpenMP names the flag that it needs") {
+  const auto said = explain_load_failure("/tmp/x/object.so: undefined symbol: omp_set_num_threads");
+  CHECK(said.find("'omp_set_num_threads' is a function of OpenMP") == 0);
+  CHECK(said.find("-fopenmp") != std::string::npos);
+  CHECK(said.find("fitness.threads") != std::string::npos);
+}
+
 TEST_CASE("a symbol that stands for far more text than it has characters is shown as it is") {
   // Each argument of the template repeats the one before it twice: twice the text for each of the 18 levels.
   std::string symbol = "_Z1f1AIiiE";
