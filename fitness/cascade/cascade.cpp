@@ -201,6 +201,7 @@ void conclude(evaluation& e) {
     e.device_speedup_interval = e.host_speedup_interval = {};
     e.other_speedups.clear();
     e.other_speedup_intervals.clear();
+    if (e.outcome == outcome::unchecked) e.feedback = "it compiles; neither checked nor timed";
   } else {
     e.feedback = feedback_of_valid(e);
     double sol = 1e300;
@@ -213,7 +214,7 @@ void conclude(evaluation& e) {
 }
 
 bool is_enough(const evaluation& found, const evaluation_request& request, double promising) {
-  return !found.valid() || found.stage >= request.wanted ||
+  return found.failed() || found.stage >= request.wanted ||
          (found.stage == evaluation_stage::timed_short &&
           found.speedup_interval.high < promising * request.best_speedup);
 }

@@ -34,7 +34,6 @@ std::string placement_text(const workload_result& w) {
 }  // namespace
 
 std::string feedback_of_valid(const evaluation& e) {
-  if (e.stage == evaluation_stage::built) return "it compiles; neither checked nor timed";
   if (!(e.speedup > 0)) return "valid; not timed";
   std::string text = fmt::format("valid: {:.3g} times as fast as {} [{:.3g}, {:.3g}]", e.speedup, e.baseline,
                                  e.speedup_interval.low, e.speedup_interval.high);

@@ -205,7 +205,7 @@ bool cpu_fitness::state::check_all(evaluation_state& p, runner& candidate) {
 void cpu_fitness::state::run_cascade(evaluation_state& p) {
   if (!check_source(p) || !build(p)) return;
   if (p.request.wanted == evaluation_stage::built) {
-    p.result.outcome = outcome::valid;
+    p.result.outcome = outcome::unchecked;
     p.result.stage = evaluation_stage::built;
     return;
   }
@@ -349,7 +349,7 @@ evaluation cpu_fitness::evaluate(const evaluation_request& request) {
   state_->finish(p, start);
   // Who wants a second try must not get what the first one said.
   const bool settled = !doubtful || request.second_try;
-  if (settled && (!p.result.valid() || p.result.stage > evaluation_stage::built))
+  if (settled && p.result.outcome != outcome::unchecked)
     state_->results.keep(state_->key_of(*request.program), p.result);
   return p.result;
 }

@@ -14,7 +14,7 @@ namespace kevo {
 
 /// Result of evaluating a candidate. Faults of the machine are not outcomes; they are exceptions (error.hpp).
 enum class outcome : std::uint8_t {
-  valid,          ///< passed every check up to the stage that the evaluation reached
+  valid,          ///< its results were compared with the reference, and it passed every check
   build_failed,   ///< refused before the build, or does not compile
   launch_failed,  ///< built, but cannot be loaded or launched
   crashed,        ///< ended by a signal, an exit code other than 0, an exception or an error of the device
@@ -23,11 +23,14 @@ enum class outcome : std::uint8_t {
   rejected,       ///< the program tried to cheat, or broke a rule of its interface
   suspect,        ///< a time that is physically impossible, or a measurement that contradicts itself; such a
                   ///< candidate never becomes champion
+  unchecked,  ///< it compiles, and no more was asked for (evaluation_stage::built): whether its results are
+              ///< right is not known
 };
 
 /// The names of the outcomes, in the order of `outcome`.
-inline constexpr std::array<std::string_view, 8> outcome_names = {
-    "valid", "build_failed", "launch_failed", "crashed", "timed_out", "incorrect", "rejected", "suspect"};
+inline constexpr std::array<std::string_view, 9> outcome_names = {"valid",    "build_failed", "launch_failed",
+                                                                  "crashed",  "timed_out",    "incorrect",
+                                                                  "rejected", "suspect",      "unchecked"};
 
 /// The name of an outcome, as in the journal and in JSON output.
 inline constexpr std::string_view to_string(outcome o) {
@@ -108,8 +111,7 @@ struct evaluation_cost {
 };
 
 /// Stages of an evaluation, in their order. A stage includes all earlier ones. An outcome is a statement
-/// about the stages up to the reached one only: a program that is valid at `built` compiles, and nothing more
-/// is known of it.
+/// about the stages up to the reached one only. A program that was only built is `unchecked`, never `valid`.
 enum class evaluation_stage : std::uint8_t {
   none,         ///< no stage was reached, or the fitness function has no stages
   built,        ///< compiled
@@ -168,11 +170,19 @@ struct evaluation {
   interval host_speedup_interval;    ///< confidence interval of `host_speedup`
 
   bool valid() const { return outcome == kevo::outcome::valid; }
+  /// Whether something is wrong with the program: of one that was only built nothing is known.
+  bool failed() const { return !valid() && outcome != kevo::outcome::unchecked; }
 };
 
-/// Returns the evaluation; if it is valid and has no stage, its stage is set to `wanted`.
+/// Returns the evaluation; if it is valid and has no stage, its stage is set to `wanted`. What is called
+/// valid after a build alone becomes `unchecked`, without a score or a speedup: no result was compared.
 inline evaluation with_stage(evaluation e, evaluation_stage wanted) {
-  if (e.valid() && e.stage == evaluation_stage::none) e.stage = wanted;
+  if (!e.valid()) return e;
+  if (e.stage == evaluation_stage::none) e.stage = wanted;
+  if (e.stage != evaluation_stage::built) return e;
+  e.outcome = outcome::unchecked;
+  e.score = e.speedup = e.device_speedup = e.host_speedup = 0;
+  e.speedup_interval = e.device_speedup_interval = e.host_speedup_interval = {};
   return e;
 }
 

@@ -45,6 +45,7 @@ struct reward_rule {
 /// The numbers and facts from which rewards are computed.
 struct reward_terms {
   bool built = false;         ///< the program compiled
+  bool unchecked = false;     ///< it was only built; whether its results are right is not known
   bool ran = false;           ///< it ran to its end, with right or wrong results
   bool correct = false;       ///< all results were right
   bool cheated = false;       ///< caught cheating, or measured with an impossible time
@@ -64,6 +65,7 @@ struct reward_terms {
 inline reward_terms reward_terms_of(const evaluation& result, const evaluation* parent = nullptr) {
   reward_terms terms;
   terms.built = result.outcome != outcome::build_failed;
+  terms.unchecked = result.outcome == outcome::unchecked;
   terms.cheated = result.outcome == outcome::rejected || result.outcome == outcome::suspect;
   terms.correct = result.valid();
   terms.ran = terms.correct || terms.cheated || result.outcome == outcome::incorrect;
@@ -212,9 +214,9 @@ inline double stage_reward(outcome reached, double log_gain, const stage_rewards
 }
 
 /// The reward of step number `step` (from 0) of a chain of macro actions, with the paper's constants and
-/// without the term `gain`. A program that cheated, or breaks a rule, earns 0.
+/// without the term `gain`. A program that cheated, breaks a rule or was only built earns 0.
 inline double stage_reward_of_step(const reward_terms& terms, std::size_t step = 0) {
-  if (terms.cheated || !terms.broken_rules.empty()) return 0;
+  if (terms.cheated || terms.unchecked || !terms.broken_rules.empty()) return 0;
   const stage_rewards how{.gain = 0};
   const outcome reached = !terms.built    ? outcome::build_failed
                           : terms.correct ? outcome::valid

@@ -67,7 +67,8 @@ def evaluate(
     """Builds, checks and times one program, as `kevo eval` does, and returns the result.
 
     `source` is a text, a path, a dict of texts by path, or a Program. `stage` says how far to go: "built", "checked",
-    "timed_short", "timed_full" or "confirmed". Returns None if the evaluation has not ended after
+    "timed_short", "timed_full" or "confirmed". A program that was only built has the outcome "unchecked", is not valid
+    and earns no reward. Returns None if the evaluation has not ended after
     `timeout_s` seconds. A wrong program has an outcome and raises no exception; kevo.Error means that the task is wrong or
     that the machine failed.
     """

@@ -143,6 +143,7 @@ class RewardTerms:
     """The numbers and facts from which rewards are computed."""
 
     built: bool
+    unchecked: bool
     ran: bool
     correct: bool
     cheated: bool

@@ -21,6 +21,7 @@ namespace {
 void bind_terms(py::module_& module) {
   py::class_<reward_terms>(module, "RewardTerms", "The numbers and facts from which rewards are computed.")
       .def_readonly("built", &reward_terms::built)
+      .def_readonly("unchecked", &reward_terms::unchecked)
       .def_readonly("ran", &reward_terms::ran)
       .def_readonly("correct", &reward_terms::correct)
       .def_readonly("cheated", &reward_terms::cheated)

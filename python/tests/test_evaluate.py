@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 
 import kevo
+from kevo import reward
 from support import main, python, quick, root, small
 
 seed = (small.parent / "seed.cpp").read_text()
@@ -36,7 +37,15 @@ class Evaluate(unittest.TestCase):
     def test_a_text_and_its_file_are_the_same_program(self):
         path = small.parent / "seed.cpp"
         self.assertEqual(kevo.Program(path).id, kevo.Program(seed, "cpp").id)
-        self.assertEqual(kevo.evaluate(small, Path(path), stage="built").outcome, "valid")
+        self.assertEqual(kevo.evaluate(small, Path(path), stage="checked").outcome, "valid")
+
+    def test_what_was_only_built_is_not_valid_and_earns_nothing(self):
+        for program in (seed, wrong):
+            built = kevo.evaluate(small, program, stage="built")
+            self.assertEqual((built.outcome, built.stage), ("unchecked", "built"))
+            self.assertFalse(built.valid)
+            for recipe in reward.recipes():
+                self.assertEqual(reward.of(recipe, built), 0, recipe)
 
     def test_a_wrong_task_is_an_error_that_says_where(self):
         with self.assertRaises(kevo.Error) as raised:

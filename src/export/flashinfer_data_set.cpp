@@ -63,6 +63,7 @@ std::string_view status_of(outcome o) {
     case outcome::crashed:
     case outcome::rejected:  // their schema has no word for cheating; the log says it
     case outcome::suspect:
+    case outcome::unchecked:  // nor for a program that was only built
       return "RUNTIME_ERROR";
   }
   return "RUNTIME_ERROR";

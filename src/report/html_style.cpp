@@ -11,11 +11,11 @@ namespace {
 constexpr std::string_view sheet = R"css(
 :root{--paper:#fff;--sheet:#f7f7f5;--ink:#1d1f21;--soft:#5c6166;--faint:#878d94;--line:#e4e4df;--strong-line:#c9c9c2;
 --accent:#0b6bcb;--best:#0b6bcb;--seen:#9aa3ab;--ok:#0a7d55;--warn:#a65a00;--del:#fdecea;--del-mark:#f7bfb8;--add:#e6f4ea;--add-mark:#a8dcb5;
---valid:#0a7d55;--build_failed:#d1495b;--launch_failed:#e07b39;--crashed:#a4243b;--timed_out:#d9a400;--incorrect:#8e5ea2;--rejected:#1f6feb;--suspect:#56a3c4;--pending:#9aa3ab;
+--valid:#0a7d55;--build_failed:#d1495b;--launch_failed:#e07b39;--crashed:#a4243b;--timed_out:#d9a400;--incorrect:#8e5ea2;--rejected:#1f6feb;--suspect:#56a3c4;--unchecked:#b9bfc4;--pending:#9aa3ab;
 --h0:#e8eef6;--h1:#d0dff0;--h2:#b3cde8;--h3:#91b8df;--h4:#6da1d4;--h5:#4a88c5;--h6:#2e6eb0;--h7:#1b5594;--h8:#0d3b70}
 @media (prefers-color-scheme:dark){:root{--paper:#14171a;--sheet:#1b1f23;--ink:#e6e8ea;--soft:#a9b0b7;--faint:#7d858d;--line:#2a2f35;--strong-line:#414850;
 --accent:#6cb0ff;--best:#6cb0ff;--seen:#7b848d;--ok:#4cc38a;--warn:#f0a94a;--del:#3a2023;--del-mark:#7a333a;--add:#17301f;--add-mark:#2c6a41;
---valid:#3fb27f;--build_failed:#e8707f;--launch_failed:#ee9a63;--crashed:#d0566b;--timed_out:#e5bd3f;--incorrect:#b58ac6;--rejected:#6ea8ff;--suspect:#7cc0dc;--pending:#7b848d;
+--valid:#3fb27f;--build_failed:#e8707f;--launch_failed:#ee9a63;--crashed:#d0566b;--timed_out:#e5bd3f;--incorrect:#b58ac6;--rejected:#6ea8ff;--suspect:#7cc0dc;--unchecked:#5d656e;--pending:#7b848d;
 --h0:#1d2a3a;--h1:#1f3550;--h2:#214268;--h3:#245182;--h4:#2b639d;--h5:#3b79b8;--h6:#5894d0;--h7:#83b3e4;--h8:#b9d7f5}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
@@ -51,7 +51,7 @@ th:last-child,td:last-child{padding-right:0}
 .bar u{position:absolute;top:5px;bottom:5px;width:2px;background:var(--ink);opacity:.65}
 .stack{display:flex;height:10px;border-radius:2px;overflow:hidden;background:var(--line);gap:1px}.stack i{display:block;min-width:1px}
 .dot{display:inline-block;width:9px;height:9px;border-radius:50%;margin-right:8px}
-i.o-valid{background:var(--valid)}i.o-build_failed{background:var(--build_failed)}i.o-launch_failed{background:var(--launch_failed)}i.o-crashed{background:var(--crashed)}i.o-timed_out{background:var(--timed_out)}i.o-incorrect{background:var(--incorrect)}i.o-rejected{background:var(--rejected)}i.o-suspect{background:var(--suspect)}
+i.o-valid{background:var(--valid)}i.o-build_failed{background:var(--build_failed)}i.o-launch_failed{background:var(--launch_failed)}i.o-crashed{background:var(--crashed)}i.o-timed_out{background:var(--timed_out)}i.o-incorrect{background:var(--incorrect)}i.o-rejected{background:var(--rejected)}i.o-suspect{background:var(--suspect)}i.o-unchecked{background:var(--unchecked)}
 .tabs>input{position:absolute;opacity:0}.tabs>label{display:inline-block;font-size:13px;color:var(--faint);padding:3px 12px;border:1px solid var(--line);cursor:pointer;margin-bottom:10px}
 .tabs>label[for=curve-n]{border-radius:6px 0 0 6px}.tabs>label[for=curve-t]{border-radius:0 6px 6px 0;border-left:0}
 .tabs>input:checked+label{background:var(--sheet);color:var(--ink);font-weight:600}.tabs>input:focus-visible+label{outline:2px solid var(--accent)}
@@ -71,7 +71,7 @@ svg text{font-family:inherit;fill:var(--ink)}svg .tick{font-size:12px;fill:var(-
 .lineage{display:block}.lineage .edge{fill:none;stroke:var(--strong-line);stroke-width:1.3}.lineage .edge.main{stroke:var(--accent);stroke-width:2}.lineage .edge.gap{stroke-dasharray:3 3}.node.ghost .box{stroke-dasharray:4 3;fill:none}
 .node .box{fill:var(--sheet);stroke:var(--line)}.node.main .box{stroke:var(--accent)}.node.top .box{stroke-width:2.4}
 .node .id{font-weight:650;font-size:13px}.node .op{font-size:13px;fill:var(--soft)}.node .figure{font-size:13px;font-weight:650}.node .what{font-size:11.5px;fill:var(--faint)}.node .check{fill:var(--ok)}
-.o-valid .tone{fill:var(--valid)}.o-build_failed .tone{fill:var(--build_failed)}.o-launch_failed .tone{fill:var(--launch_failed)}.o-crashed .tone{fill:var(--crashed)}.o-timed_out .tone{fill:var(--timed_out)}.o-incorrect .tone{fill:var(--incorrect)}.o-rejected .tone{fill:var(--rejected)}.o-suspect .tone{fill:var(--suspect)}.o-pending .tone{fill:var(--pending)}
+.o-valid .tone{fill:var(--valid)}.o-build_failed .tone{fill:var(--build_failed)}.o-launch_failed .tone{fill:var(--launch_failed)}.o-crashed .tone{fill:var(--crashed)}.o-timed_out .tone{fill:var(--timed_out)}.o-incorrect .tone{fill:var(--incorrect)}.o-rejected .tone{fill:var(--rejected)}.o-suspect .tone{fill:var(--suspect)}.o-unchecked .tone{fill:var(--unchecked)}.o-pending .tone{fill:var(--pending)}
 .diff{font-size:12px;line-height:1.5;table-layout:fixed;min-width:760px;border:1px solid var(--line);border-radius:6px}
 .diff td{padding:0 8px;border:0;white-space:pre-wrap;overflow-wrap:anywhere;vertical-align:top;tab-size:4}
 .diff .ln{color:var(--faint);text-align:right;user-select:none;padding:0 6px;background:var(--sheet);white-space:nowrap;overflow-wrap:normal}.diff .c-ln{width:44px}

@@ -42,7 +42,7 @@ void writer::cell(line& to, const line& value, std::size_t width, bool right) co
 }
 
 tone tone_of(const std::optional<outcome>& o) {
-  return !o                                                 ? tone::faint
+  return !o || o == outcome::unchecked                      ? tone::faint
          : o == outcome::valid                              ? tone::good
          : o == outcome::timed_out || o == outcome::suspect ? tone::warning
                                                             : tone::bad;

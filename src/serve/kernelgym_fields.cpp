@@ -146,6 +146,7 @@ const char* gym_error_code(const evaluation& e) {
   if (is_not_loaded(e)) return "COMPILATION_ERROR";
   switch (e.outcome) {
     case outcome::valid:
+    case outcome::unchecked:
       return nullptr;
     case outcome::build_failed:
       return "COMPILATION_ERROR";

@@ -90,6 +90,24 @@ TEST_CASE("stages add up and decay") {
         doctest::Approx(1.6 * 0.81));
 }
 
+TEST_CASE("what was only built is unchecked, whoever built it, and earns nothing in any recipe") {
+  evaluation built;
+  built.outcome = outcome::valid;
+  built.speedup = built.score = 2;
+  CHECK(with_stage(built, evaluation_stage::checked).valid());
+  // Of a fitness function without stages, or of an earlier version.
+  built = with_stage(built, evaluation_stage::built);
+  CHECK(built.outcome == outcome::unchecked);
+  CHECK_FALSE(built.valid());
+  CHECK_FALSE(built.failed());
+  CHECK(built.score == 0);
+  const auto parent = judged(outcome::valid, 1);
+  for (const auto& recipe : reward_recipes()) {
+    CAPTURE(recipe);
+    CHECK(reward_of_recipe(recipe, reward_terms_of(built, &parent)) == 0.0);
+  }
+}
+
 TEST_CASE("what was hacked earns nothing in any recipe") {
   const auto parent = judged(outcome::valid, 1);
   // A replaced timer and a cached result are `rejected` or `suspect`.
@@ -131,7 +149,8 @@ TEST_CASE(
       CAPTURE(recipe);
       CAPTURE(name);
       const double reward = *reward_of_recipe(recipe, terms);
-      const bool incorrect = !terms.cheated;  // not caught as a cheat, only as wrong
+      // Not caught as a cheat, only as wrong.
+      const bool incorrect = !terms.cheated && !terms.unchecked;
       if (recipe != "stages" || !incorrect) {
         CHECK(reward == 0.0);
       } else {

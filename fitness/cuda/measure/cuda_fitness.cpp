@@ -70,7 +70,7 @@ void cuda_fitness::state::run_cascade(evaluation_state& p) {
   p.result.cost.parts_s["compile"] += seconds_since(building);
   if (!builds) return;
   if (p.request.wanted == evaluation_stage::built) {
-    p.result.outcome = outcome::valid;
+    p.result.outcome = outcome::unchecked;
     p.result.stage = evaluation_stage::built;
     return;
   }
@@ -237,7 +237,7 @@ evaluation cuda_fitness::evaluate(const evaluation_request& request) {
   p->result.cost.waited_s += waited_s;
   state_->finish(*p, start);
   // Who wants a second try must not get what the first one said.
-  if (settled && (!p->result.valid() || p->result.stage > evaluation_stage::built))
+  if (settled && p->result.outcome != outcome::unchecked)
     state_->results.keep(state_->key_of(*request.program), p->result);
   return std::move(p->result);
 }
