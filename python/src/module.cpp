@@ -6,6 +6,7 @@
 
 #include "fitness/process/own_program.hpp"
 #include "python/src/bind.hpp"
+#include "python/src/interpreter.hpp"
 
 PYBIND11_MODULE(_kevo, module) {
   module.doc() = "The compiled part of kevo. Its public names are in the package `kevo`.";
@@ -21,4 +22,6 @@ PYBIND11_MODULE(_kevo, module) {
   kevo::python::bind_search(module);
   kevo::python::bind_session(module);
   kevo::python::bind_journal(module);
+  pybind11::module_::import("atexit").attr("register")(
+      pybind11::cpp_function(&kevo::python::end_calls_at_exit));
 }

@@ -31,7 +31,7 @@ void register_plugin(const std::string& kind, const std::string& name, py::objec
   const held_object held(std::move(make));
   const auto making = [held, name](auto from) {
     return [held, name, from](settings& reader, const build_context& context) {
-      const py::gil_scoped_acquire lock;
+      const inside_interpreter lock;
       if (reader.probing())
         throw error(error_code::usage, "'" + name + "' is written in Python and has no list of keys");
       return from(instance(held, reader), context);
@@ -47,7 +47,7 @@ void register_plugin(const std::string& kind, const std::string& name, py::objec
     return all.stop_rules.add(
         name,
         [held, name](settings& reader, const build_context& context) {
-          const py::gil_scoped_acquire lock;
+          const inside_interpreter lock;
           const settings_node* node = reader.raw(name);
           return stop_rule_from(node == nullptr ? held.get()() : held.get()(object_from(*node)), context);
         },

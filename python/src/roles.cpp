@@ -66,7 +66,7 @@ struct python_variation {
   bool repairs() const { return from_failures; }
 
   variation_result vary(const variation_request& request, rng& random) {
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     const py::object shown = py::cast(request_handle{request});
     const py::object drawn = py::cast(random_handle{random});
     struct end_of_call {  // also where the call ends by an exception: what the services refer to ends, too
@@ -88,7 +88,7 @@ struct python_variation {
   }
 
   void observe(const observation& seen) {
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     if (has(role, "observe")) role.get().attr("observe")(seen);
   }
 
@@ -124,7 +124,7 @@ struct python_variation {
     if (!raised.matches(PyExc_Exception) && on_main_thread()) throw py::error_already_set(raised);
     const std::string trace = traceback_of(raised);
     const std::string reason = known_as + " raised " + line_of(raised);
-    const py::gil_scoped_release others_run;
+    const outside_interpreter others_run;
     request.note(trace);
     return no_proposal{reason};
   }
@@ -179,7 +179,7 @@ struct python_selector {
   held_object role;
 
   selection select(const population_view& view, rng& random) {
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     const py::object shown = py::cast(view_handle{&view});
     const py::object drawn = py::cast(random_handle{random});
     const auto end = [&] {
@@ -196,11 +196,11 @@ struct python_selector {
     }
   }
   void observe(const observation& seen) {
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     if (has(role, "observe")) role.get().attr("observe")(seen);
   }
   bool ready(const pending_work& pending) const {
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     if (!has(role, "ready")) return true;
     return py::bool_(role.get().attr("ready")(pending.variations, pending.proposals, pending.measurements));
   }
@@ -211,14 +211,14 @@ struct python_stop_rule {
   held_object role;
 
   std::optional<std::string> stop(const progress& now) {
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     const py::object said = method_of(role, "stop")(now);
     if (py::isinstance<py::str>(said)) return said.cast<std::string>();
     if (PyObject_IsTrue(said.ptr()) == 1) return name_of(role.get());
     return std::nullopt;
   }
   void observe(const progress& now) {
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     if (has(role, "observe")) role.get().attr("observe")(now);
   }
 };
@@ -228,13 +228,13 @@ struct python_fitness {
   held_object role;
 
   evaluation evaluate(const evaluation_request& request) {
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     evaluation made = evaluation_from(method_of(role, "evaluate")(request));
     if (made.backend.empty()) made.backend = "python";
     return made;
   }
   std::string describe() const {
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     if (has(role, "describe")) return py::str(role.get().attr("describe")());
     return "python: " + name_of(role.get());
   }
@@ -261,7 +261,7 @@ struct python_archive {
   archive_result add(const archive_entry& entry) { return offer("add", entry); }
   archive_result update(const archive_entry& entry) { return offer("update", entry); }
   bool remove(candidate_id id) {
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     return py::bool_(role.get().attr("remove")(id));
   }
   std::optional<elite> sample(rng& random) const {
@@ -270,11 +270,11 @@ struct python_archive {
     return at(random.below(count));
   }
   std::size_t size() const {
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     return has(role, "size") ? role.get().attr("size")().cast<std::size_t>() : py::len(role.get());
   }
   elite at(std::size_t i) const {
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     const auto pair = role.get().attr("at")(i).cast<std::pair<candidate_id, double>>();
     return {pair.first, pair.second, 0};
   }
@@ -283,7 +283,7 @@ struct python_archive {
 
  private:
   archive_result offer(const char* method, const archive_entry& entry) {
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     py::dict shown;
     shown["id"] = entry.id;
     shown["score"] = entry.score;
@@ -382,11 +382,11 @@ any_sink sink_from(py::handle value) {
   struct python_sink {
     held_object role;
     void consume(const event& what) const {
-      const py::gil_scoped_acquire lock;
+      const inside_interpreter lock;
       method_of(role, "consume")(event_dict(what));
     }
     void close() const {
-      const py::gil_scoped_acquire lock;
+      const inside_interpreter lock;
       if (has(role, "close")) role.get().attr("close")();
     }
   };

@@ -114,7 +114,8 @@ class search_handle {
     }
     turn.request.services = std::make_shared<const variation_services>(std::move(services));
     const double began_s = now_s();
-    const py::gil_scoped_release others_run;
+    require_no_exit();
+    const outside_interpreter others_run;
     any_variation& op = engine_.operators()[turn.op];
     made.result = op.vary(turn.request, turn.random);
     made.cost.wall_s += now_s() - began_s;
@@ -130,7 +131,8 @@ class search_handle {
     if (!by.function)
       throw error(error_code::usage, "this search has no fitness function", {},
                   "pass one to run() or search()");
-    const py::gil_scoped_release others_run;
+    require_no_exit();
+    const outside_interpreter others_run;
     return judged(by, asked.request);
   }
 
@@ -223,7 +225,8 @@ class search_handle {
     explicit entry(search_handle& of) : of_(of) {
       if (of.inside_ == std::this_thread::get_id())
         throw error(error_code::usage, "a role of a search cannot use the search while it is called");
-      const py::gil_scoped_release others_run;
+      require_no_exit();
+      const outside_interpreter others_run;
       of.mutex_.lock();
       of.inside_ = std::this_thread::get_id();
     }
@@ -248,7 +251,7 @@ class search_handle {
       const std::scoped_lock lock(cancelling_);
       return cancelled_.get_token();
     }();
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     return interruptibly([&](const std::stop_token& interrupted) {
       std::stop_source either;
       const std::stop_callback first(interrupted, [&either] { either.request_stop(); });

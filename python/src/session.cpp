@@ -29,6 +29,8 @@ class signal_watch {
     plan.immediate_stop = second_.get_token();
     plan.hooks.poll = [this] { poll(); };
   }
+  /// What an exit of the interpreter has to stop.
+  std::vector<std::stop_source> stops() const { return {first_, second_}; }
   /// Raises the first exception that a handler raised. The caller has the interpreter's lock.
   void raise() {
     if (raised_) throw std::move(*raised_);
@@ -36,7 +38,7 @@ class signal_watch {
 
  private:
   void poll() {
-    const py::gil_scoped_acquire lock;
+    const inside_interpreter lock;
     if (PyErr_CheckSignals() == 0) return;
     py::error_already_set now;
     if (raised_) {
@@ -82,7 +84,7 @@ void put_roles(session_plan& plan, const session_roles& roles) {
   }
   if (!roles.message.is_none()) {
     plan.hooks.message = [held = held_object(roles.message)](const std::string& text) {
-      const py::gil_scoped_acquire lock;
+      const inside_interpreter lock;
       held.get()(text);
     };
   }
@@ -94,7 +96,8 @@ run_outcome carry_out(session_plan plan, const session_roles& roles, bool resume
   signal_watch signals;
   signals.attach(plan);
   run_outcome ended = [&] {
-    const py::gil_scoped_release others_run;
+    require_no_exit();
+    const outside_interpreter others_run(signals.stops());
     return resume ? resume_session(std::move(plan)) : start_session(std::move(plan));
   }();
   signals.raise();

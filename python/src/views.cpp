@@ -35,14 +35,14 @@ evaluation evaluate_draft(const request_handle& r, py::handle draft, const std::
     throw error(error_code::usage, "drafts cannot be evaluated here, or not any more");
   const program source = program_from(draft, language_of(r));
   const evaluation_stage wanted = stage_from(stage);
-  const py::gil_scoped_release others_run;
+  const outside_interpreter others_run;
   return r.request.evaluate(source, wanted);
 }
 
 template <auto Function>
 auto relatives() {
   return [](const request_handle& r, std::size_t limit) {
-    const py::gil_scoped_release others_run;  // the search may be at work, and call Python itself
+    const outside_interpreter others_run;  // the search may be at work, and call Python itself
     return (r.request.*Function)(limit);
   };
 }
@@ -73,7 +73,7 @@ void bind_request(py::module_& module) {
           "seen",
           [](const request_handle& r, py::handle source) {
             const content_id id = id_of(program_from(source, language_of(r)));
-            const py::gil_scoped_release others_run;
+            const outside_interpreter others_run;
             return r.request.seen(id);
           },
           py::arg("program"))
@@ -83,11 +83,11 @@ void bind_request(py::module_& module) {
           [](const request_handle& r, double money, std::int64_t tokens_in, std::int64_t tokens_out) {
             r.request.book({.money = money, .tokens_in = tokens_in, .tokens_out = tokens_out});
           },
-          py::call_guard<py::gil_scoped_release>(), py::kw_only(), py::arg("money") = 0.0,
+          py::call_guard<outside_interpreter>(), py::kw_only(), py::arg("money") = 0.0,
           py::arg("tokens_in") = 0, py::arg("tokens_out") = 0)
       .def(
           "note", [](const request_handle& r, std::string text) { r.request.note(std::move(text)); },
-          py::call_guard<py::gil_scoped_release>(), py::arg("text"));
+          py::call_guard<outside_interpreter>(), py::arg("text"));
 
   py::class_<evaluation_request>(module, "EvaluationRequest", "A request for one evaluation.")
       .def_property_readonly("program", [](const evaluation_request& r) { return *r.program; })

@@ -127,6 +127,21 @@ class Interrupts(unittest.TestCase):
         """
         self.assertEqual(self.interrupted(body), ("exit\n", 0))
 
+    def test_a_process_that_takes_long_to_exit_does_not_die_of_a_call_that_is_under_way(self):
+        # The C library calls sleep(1), 1 being the exit status, after the interpreter has ended.
+        body = """
+            import ctypes, time
+            c = ctypes.CDLL(None)
+            c.on_exit(ctypes.cast(c.sleep, ctypes.c_void_p), None)
+            threading.Thread(target=kevo.evaluate, args=(task, hangs), kwargs={"fitness": how}, daemon=True).start()
+            time.sleep(0.4)
+            sys.exit(1)
+        """
+        for _ in range(3):
+            child = Child(body)
+            child.said()
+            self.assertEqual(child.process.returncode, 1)
+
     def test_nothing_is_left_when_python_is_killed(self):
         said, code = self.interrupted("kevo.evaluate(task, hangs, fitness=how)", signal.SIGKILL)
         self.assertEqual(code, -signal.SIGKILL)
