@@ -21,8 +21,9 @@ using styled::tone;
 
 namespace {
 
-constexpr std::array<tone, outcome_names.size()> outcome_tones = {
-    tone::good, tone::bad, tone::bad, tone::bad, tone::warning, tone::violet, tone::accent, tone::blue, tone::faint};
+constexpr std::array<tone, outcome_names.size()> outcome_tones = {tone::good,   tone::bad,     tone::bad,
+                                                                  tone::bad,    tone::warning, tone::violet,
+                                                                  tone::accent, tone::blue,    tone::faint};
 
 std::string readable(std::string_view name) {
   std::string text(name);
