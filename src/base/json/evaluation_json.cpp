@@ -362,8 +362,6 @@ evaluation evaluation_from_json(std::string_view text) {
   std::string stage;
   read(o, "stage", stage);
   if (const auto known = parse_evaluation_stage(stage)) e.stage = *known;
-  // Earlier versions, which a remote evaluator may still be, call a program valid that was only built.
-  if (e.stage == evaluation_stage::built) e = with_stage(std::move(e), e.stage);
   read(o, "cached", e.cached);
   read(o, "device", e.device);
   read(o, "backend", e.backend);
