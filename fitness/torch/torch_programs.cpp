@@ -152,6 +152,17 @@ worker_start programs::start_of(const std::string& object, std::optional<trusted
   };
 }
 
+// Same seed, same draws: most programs make the reference's parameters, and some compute others from them
+// that only their own forward understands.
+other_way with_adopted_parameters() {
+  return {other_parameters,
+          [](const std::string& object) { return object + std::string(adopting); },
+          "parameters",
+          "the program's own: its constructor made others than the reference's",
+          "the reference's: with those that its constructor made the program is wrong",
+          "With the parameters that its constructor made the program is wrong, too."};
+}
+
 }  // namespace
 
 cpu_settings bench_settings(const torch_settings& settings) {
@@ -232,14 +243,7 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
     }
     return worker;
   };
-  // Same seed, same draws: most programs make the reference's parameters, and some compute others from them
-  // that only their own forward understands.
-  kind.otherwise = other_way{other_parameters,
-                             [](const std::string& object) { return object + std::string(adopting); },
-                             "parameters",
-                             "the program's own: its constructor made others than the reference's",
-                             "the reference's: with those that its constructor made the program is wrong",
-                             "With the parameters that its constructor made the program is wrong, too."};
+  kind.otherwise = with_adopted_parameters();
   kind.same = [](const std::string& one, const std::string& other) { return one == other; };
   kind.measures = [own](const build_result& built) {
     return measures_of(facts_of(*own->find(built.object_path)));
