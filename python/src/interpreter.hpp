@@ -31,8 +31,9 @@ void end_calls_at_exit();
 /// has the lock, and keeps it until it has begun its call.
 void require_no_exit();
 
-/// While it lives, the calling thread has not the interpreter's lock, which it had and takes again, so that
-/// other threads of Python run. An exit of the interpreter requests a stop of `stops` and waits for its end.
+/// While it lives, the calling thread does not hold the interpreter's lock, so that other threads of Python
+/// run. The thread held it before and takes it again at the end. An exit of the interpreter requests a stop
+/// of `stops` and waits until this object is gone.
 class outside_interpreter {
  public:
   outside_interpreter() : outside_interpreter(std::vector<std::stop_source>()) {}
