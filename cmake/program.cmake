@@ -172,7 +172,8 @@ set(kevo_device_sources fitness/cuda/device/contents.cpp fitness/cuda/device/dev
                         fitness/cuda/device/protocol.cpp fitness/cuda/device/socket.cpp
                         fitness/cuda/device/type_code.cpp fitness/cuda/device/worker_link.cpp
                         fitness/process/mapped_file.cpp
-                        fitness/oracle/element_type.cpp fitness/oracle/output_contract.cpp fitness/oracle/generate.cpp fitness/oracle/ragged.cpp)
+                        fitness/oracle/element_type.cpp fitness/oracle/output_contract.cpp fitness/oracle/generate.cpp
+                        fitness/oracle/ragged.cpp fitness/oracle/sum_bound.cpp)
 kevo_join_program(kevo_device_units kevo-device ${kevo_device_sources})
 add_executable(kevo-device fitness/cuda/device/main/main.cpp ${kevo_device_units})
 # One call of a candidate, for NVIDIA's checkers and profilers to watch.

@@ -9,6 +9,8 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/oracle/sum_bound.hpp"
+
 namespace kevo {
 namespace {
 
@@ -87,7 +89,7 @@ output_check judge(const expected_output& expected, std::span<const double> got,
 }  // namespace
 
 void set_bounds(expected_output& expected, const element_type& type, const tolerance& rule,
-                std::span<const double> scale, std::int64_t length) {
+                std::span<const double> scale, std::int64_t length, bool random_signs) {
   const bool real = type.kind == element_kind::real;
   const std::size_t total = real ? expected.values.size() : expected.integers.size();
   expected.allowed_misses = allowed_misses(rule.required_matched_ratio, total);
@@ -127,16 +129,20 @@ void set_bounds(expected_output& expected, const element_type& type, const toler
   if (scale.size() != total)
     throw error(error_code::input, "the rule 'accumulation' needs one scale value for each output element",
                 {}, "give the scale tensor of the reference the shape of the output");
-  const double summands = std::max(1.0, static_cast<double>(length));
-  const double slope = rule.factor * type.unit_roundoff * std::sqrt(summands);
+  double results = 0;
+  double scales = 0;
   for (std::size_t i = 0; i < total; ++i) {
     if (!(scale[i] >= 0) || !std::isfinite(scale[i])) {
       throw error(error_code::input,
                   "the scale tensor of the reference contains a negative value, NaN or infinity", {},
                   "let the reference write the sum of the absolute terms of each element");
     }
-    expected.bounds[i] = slope * scale[i] + summands * type.smallest;
+    if (std::isfinite(expected.values[i])) results += expected.values[i] * expected.values[i];
+    scales += scale[i] * scale[i];
   }
+  const auto bound = bound_sums(type, rule, length);
+  const double slope = random_signs && sums_cancel(bound, results, scales) ? bound.cancelling : bound.slope;
+  for (std::size_t i = 0; i < total; ++i) expected.bounds[i] = slope * scale[i] + bound.underflow;
 }
 
 namespace {

@@ -27,10 +27,11 @@ struct expected_output {
 
 /// Makes the bounds of a tolerance. `scale` is the tensor that the reference wrote for the rule
 /// "accumulation"; `length` its K. Rules: see kevo/task.hpp; u is the unit roundoff of `type`. Accumulation
-/// allows for underflow, too: `length` of the smallest subnormals.
+/// allows for underflow, too: `length` of the smallest subnormals. Where all inputs were drawn with
+/// `random_signs` and the sums cancel as they do then, its bound is narrower (see sum_bound.hpp).
 /// @throws kevo::error (input) if the tolerance does not fit (no scale, NaN or infinity in what is expected)
 void set_bounds(expected_output& expected, const element_type& type, const tolerance& rule,
-                std::span<const double> scale, std::int64_t length);
+                std::span<const double> scale, std::int64_t length, bool random_signs = false);
 
 /// What was found in one output.
 struct output_check {

@@ -15,6 +15,7 @@
 #include "fitness/machine/available_memory.hpp"
 #include "fitness/oracle/load_failure.hpp"
 #include "fitness/oracle/signature.hpp"
+#include "fitness/oracle/sum_bound.hpp"
 #include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
@@ -152,11 +153,24 @@ std::vector<expected_output> outputs_of(const task& t, const worker_session& ses
   return outputs;
 }
 
+// Whether all real numbers of a content are drawn one by one with signs at random.
+bool random_signs(const task& t, const workload& w, const input_recipe& from) {
+  if (from.kind != variety::plain || from.rows_by || has_made_inputs(w)) return false;
+  const auto axes = axis_values(t, w);
+  return std::all_of(t.inputs.begin(), t.inputs.end(), [&](const tensor& input) {
+    if (input.scalar || element_type_of(input).kind != element_kind::real) return true;
+    const auto given = w.inputs.find(input.name);
+    return (given == w.inputs.end() || given->second.kind == "random") &&
+           has_random_signs(resolved(generator_of(input, t.workloads[from.generators]), axes));
+  });
+}
+
 // Sets how far each element may be off. The scales are tensors that the reference emits, by name, else
 // magnitudes of an output.
-void bound_outputs(const task& t, const workload& w,
+void bound_outputs(const task& t, const workload& w, const input_recipe& from,
                    const std::map<std::string, std::vector<double>>& emitted, content& made) {
   const auto axes = axis_values(t, w);
+  const bool signs = random_signs(t, w, from);
   for (std::size_t i = 0; i < t.outputs.size(); ++i) {
     const auto& output = t.outputs[i];
     const auto rule = tolerance_for(t, w, output.name);
@@ -176,7 +190,7 @@ void bound_outputs(const task& t, const workload& w,
         })
                     : 1;
     try {
-      set_bounds(made.outputs[i], element_type_of(output), rule, scale, length);
+      set_bounds(made.outputs[i], element_type_of(output), rule, scale, length, signs);
     } catch (const error& failure) {
       throw error(failure.code(),
                   failure.message() + " (output '" + output.name + "' of workload '" + w.uuid +
@@ -270,7 +284,7 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, const input_re
   for (std::size_t i = 0; i < scales.size(); ++i)
     emitted[scales[i]] = as_values<double>(session.output(call.layout, task_->outputs.size() + i));
   result->outputs = outputs_of(*task_, session, call);
-  bound_outputs(*task_, w, emitted, *result);
+  bound_outputs(*task_, w, from, emitted, *result);
   return result;
 }
 

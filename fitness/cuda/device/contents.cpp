@@ -11,6 +11,7 @@
 #include "fitness/cuda/device/type_code.hpp"
 #include "fitness/oracle/element_type.hpp"
 #include "fitness/oracle/output_contract.hpp"
+#include "fitness/oracle/sum_bound.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -113,6 +114,32 @@ generated_numbers numbers_for(const device_input& input, variety kind, bool mild
   return how;
 }
 
+namespace {
+
+constexpr std::uint64_t most_summing = 1U
+                                       << 14U;  // threads; each adds its own sums to the few that there are
+
+bool has_random_signs(const device_workload& w) {
+  return std::all_of(w.inputs.begin(), w.inputs.end(), [](const device_input& input) {
+    return element_of(input.type).kind != element_kind::real ||
+           kevo::has_random_signs({input.kind, input.a, input.b});
+  });
+}
+
+// Whether the sums of an output cancel, as on the CPU.
+bool cancels(gpu& device, const device_output& rule, const device_content& made, std::size_t index,
+             address sums) {
+  if (rule.rule != 2 || rule.scale < 0 || rule.cancelling >= rule.p) return false;
+  device.clear(sums, 64);
+  device.over("kevo_sums", std::min(rule.count, most_summing), made.expected[index].at(),
+              type_code("float64"), 1, made.scales[static_cast<std::size_t>(rule.scale)].at(), rule.count,
+              sums);
+  const auto found = words_of<double>(device, sums, 3);
+  return sums_cancel({.summands = rule.summands}, found[1], found[2]);
+}
+
+}  // namespace
+
 std::string make_content(gpu& device, const reference_run& reference, const device_workload& w, variety kind,
                          std::uint64_t seed, std::span<const std::byte> given, device_content& made) {
   const auto& d = device.api();
@@ -164,6 +191,9 @@ std::string make_content(gpu& device, const reference_run& reference, const devi
       return "computes a scale that is negative, NaN or infinite (input data " +
              std::string(to_string(kind)) + ")";
   }
+  const bool signs = kind == variety::plain && has_random_signs(w);
+  for (std::size_t i = 0; i < w.outputs.size(); ++i)
+    made.cancels.push_back(signs && cancels(device, w.outputs[i], made, i, found.at()));
   return {};
 }
 
@@ -177,9 +207,8 @@ std::string broken_contract(gpu& device, const device_output& rule, address got,
   const output_contract contract = {given(rule.min_cosine), given(rule.max_relative_l1),
                                     given(rule.max_rmse)};
   if (!contract.any()) return {};
-  constexpr std::uint64_t most_threads = 1U << 14U;  // each adds its own sums to the few that there are
   device.clear(sums, 64);
-  device.over("kevo_sums", std::min(rule.count, most_threads), got, rule.type,
+  device.over("kevo_sums", std::min(rule.count, most_summing), got, rule.type,
               element_of(rule.type).kind == element_kind::real ? 1 : 0, want, rule.count, sums);
   const auto found = words_of<double>(device, sums, 6);
   return broken_part(contract, {found[0], found[1], found[2], found[3], found[4], found[5]}, rule.count);
@@ -206,10 +235,11 @@ bool accepted(gpu& device, const device_output& rule, const device_content& cont
   const bool real = element_of(rule.type).kind == element_kind::real;
   const address want = content.expected[index].at();
   const address scale = rule.scale >= 0 ? content.scales[static_cast<std::size_t>(rule.scale)].at() : 0;
+  const double p = content.cancels[index] ? rule.cancelling : rule.p;
   const auto pass = [&](int number) {
     if (real) {
-      device.over("kevo_compare", rule.count, got, rule.type, want, scale, rule.count, rule.rule, rule.p,
-                  rule.q, rule.cap, number, found);
+      device.over("kevo_compare", rule.count, got, rule.type, want, scale, rule.count, rule.rule, p, rule.q,
+                  rule.cap, number, found);
     } else {
       device.over("kevo_compare_integers", rule.count, got, rule.type, want, rule.count, rule.rule, rule.p,
                   rule.q, rule.cap, number, found);

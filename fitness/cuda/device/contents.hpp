@@ -21,6 +21,7 @@ struct device_content {
   std::vector<private_memory> inputs;
   std::vector<private_memory> expected;  ///< 64-bit elements
   std::vector<private_memory> scales;    ///< float64
+  std::vector<bool> cancels;             ///< for each output: whether its narrower bound holds
   variety kind = variety::plain;
 };
 

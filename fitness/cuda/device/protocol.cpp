@@ -81,7 +81,8 @@ template <class Codec>
 void members(Codec& c, device_output& v) {
   c(v.type), c(v.count), c(v.rule), c(v.p), c(v.q), c(v.cap), c(v.allowed_misses),
       c(v.allow_negative_infinity);
-  c(v.scale), c(v.min_cosine), c(v.max_relative_l1), c(v.max_rmse), c(v.suite);
+  c(v.scale), c(v.min_cosine), c(v.max_relative_l1), c(v.max_rmse), c(v.suite), c(v.cancelling),
+      c(v.summands);
 }
 template <class Codec>
 void members(Codec& c, device_workload& v) {

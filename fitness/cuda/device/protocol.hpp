@@ -118,6 +118,8 @@ struct device_output {
   double max_relative_l1 = std::numeric_limits<double>::infinity();
   double max_rmse = std::numeric_limits<double>::infinity();
   double suite = -1;  ///< KernelBench's tolerance, by which results are compared, too; negative: they are not
+  double cancelling = 0;  ///< accumulation: in place of p for sums that cancel (see sum_bound)
+  double summands = 1;    ///< accumulation: length
 };
 
 struct device_workload {

@@ -15,6 +15,7 @@
 #include "fitness/oracle/generate.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/oracle/suite_rule.hpp"
+#include "fitness/oracle/sum_bound.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -72,10 +73,12 @@ device_output rule_of(const task& t, const workload& w, const tensor& output, st
                               return it == axes.end() ? std::nullopt : std::optional(it->second);
                             })
                           : 1;
-  const double summands = std::max(1.0, static_cast<double>(length));
+  const auto bound = bound_sums(type, rule, length);
   made.rule = 2;
-  made.p = rule.factor * type.unit_roundoff * std::sqrt(summands);
-  made.q = summands * type.smallest;
+  made.p = bound.slope;
+  made.q = bound.underflow;
+  made.cancelling = bound.cancelling;
+  made.summands = bound.summands;
   const auto place = std::find(scales.begin(), scales.end(), rule.scale);
   if (place != scales.end()) {
     made.scale = static_cast<std::int32_t>(place - scales.begin());

@@ -108,10 +108,12 @@ TEST_CASE("messages come back as they were, and damaged ones are refused") {
   task.reference.kernels.resize(2);
   task.workloads.push_back(
       {{{1, 7, "uniform", -1, 1}}, {{1, 7, 2, 0.5, 0.25, -1, 0, true, 0}}, {7}, some_plan(), true});
+  task.workloads.at(0).outputs.at(0).summands = 99;
   device_task same;
   decode(encode(task), same);
   CHECK(same.workloads.at(0).inputs.at(0).kind == "uniform");
   CHECK(same.workloads.at(0).outputs.at(0).allow_negative_infinity);
+  CHECK(same.workloads.at(0).outputs.at(0).summands == 99);
   CHECK(same.workloads.at(0).reference == some_plan());
 }
 
