@@ -268,6 +268,7 @@ bool build_try::step(const launch_spec& spec) {
     said = with_renamed_file(said, "./" + file.path, file.path);
   const std::string first = at_own_place(first_error(said, ""), said, entry_file,
                                          request_.entry.declaration);  // may lie behind the cut
+  if (const auto rule = rule_of_headers(first); !rule.empty()) said += "note: " + rule + '\n';
   result_.diagnostics = cut_diagnostics(result_.diagnostics + said, settings_.diagnostics_bytes);
   return succeeded(first);
 }

@@ -88,6 +88,14 @@ std::string first_error(const std::string& diagnostics, const std::string& other
   return line;
 }
 
+std::string rule_of_headers(const std::string& first) {
+  if (first.find("fatal error: ") == std::string::npos) return {};
+  const auto ends = [&](std::string_view words) { return first.find(words) != std::string::npos; };
+  if (!ends(": No such file or directory") && !ends(" file not found")) return {};
+  return "a program has the headers of C and C++ and those among its own files; libraries such as Eigen are "
+         "hidden from it";
+}
+
 std::string at_own_place(const std::string& first, const std::string& diagnostics, const std::string& entry,
                          const std::string& entry_text) {
   constexpr std::string_view error_mark = ": error: ";

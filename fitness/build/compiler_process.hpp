@@ -42,6 +42,9 @@ std::string cut_diagnostics(std::string text, std::uint64_t bytes);
 /// (useful_line). Give it the whole output: what was cut may have been the error.
 std::string first_error(const std::string& diagnostics, const std::string& otherwise);
 
+/// Which headers a program has, if `first` says that one is missing; else empty.
+std::string rule_of_headers(const std::string& first);
+
 /// An error that a compiler finds in kevo's own file `entry`, where it declares and calls the program's
 /// function, with the place of the program's declaration instead, and with what the task calls. `first`
 /// itself if the error is elsewhere, or if no note of the compiler names such a place.

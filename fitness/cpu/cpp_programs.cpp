@@ -115,8 +115,9 @@ program_kind cpp_programs(const std::shared_ptr<const task>& t, const cpu_settin
   kind.backend = "cpu";
   kind.protocol = "cpu 13";
   kind.refusal = [](const program& source) {
-    return source.language == "cpp" ? std::string()
-                                    : "the CPU backend supports programs in cpp, not in " + source.language;
+    if (source.language == "cpp") return std::string();
+    return "the CPU backend supports programs in cpp, not in " + source.language +
+           (source.language == "c" ? ": name the file .cpp, and its entry extern \"C\" void run(...)" : "");
   };
   kind.build = [own](const program& source, std::stop_token stop) {
     const auto fast = fast_math_of(*own->t);

@@ -8,6 +8,7 @@
 #include <kevo/error.hpp>
 #include <kevo/task_extents.hpp>
 
+#include "fitness/cpu/explain_failure.hpp"
 #include "fitness/oracle/load_failure.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
@@ -65,12 +66,8 @@ std::optional<call_failure> claimed_failure(const worker_session& session) {
   return std::nullopt;
 }
 
-// A program that is refused a thread may say anything, or nothing.
-void explain_threads(call_failure& failure, int threads) {
-  failure.detail += fmt::format("{}it tried to start {}, but fitness.threads is {}; raise it to allow {}",
-                                failure.detail.empty() ? "" : "; ",
-                                threads == 1 ? "a thread" : "more threads than it may have", threads,
-                                threads == 1 ? "threads" : "more");
+failed_process process_of(const worker_session& session, const worker_settings& worker) {
+  return {worker.threads, session.refused_threads(), worker.prepares};
 }
 
 }  // namespace
@@ -201,7 +198,7 @@ std::optional<call_failure> runner::await() {
                                     setup_.loads_s)};
   }
   if (auto failure = failure_of(end)) {
-    if (session_->refused_threads()) explain_threads(*failure, worker_.threads);
+    explain_failure(*failure, process_of(*session_, worker_));
     return failure;
   }
   session_->reshape(buffers_, slots_for(in_arena(worker_, buffers_)));
@@ -313,7 +310,7 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
     if (!result.failure) result.failure = verify(call.layout, *given);
     times_.compare_s += seconds_since(comparing);
   }
-  if (result.failure && session_->refused_threads()) explain_threads(*result.failure, worker_.threads);
+  if (result.failure) explain_failure(*result.failure, process_of(*session_, worker_));
   if (result.failure) restart();
   return result;
 }

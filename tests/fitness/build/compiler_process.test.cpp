@@ -77,3 +77,12 @@ TEST_CASE("file names that cannot lie in one folder are found before anything is
   CHECK(unfit({"own.cpp"}, "own.cpp") == "own.cpp");
   CHECK(unfit({"own.cpp/a.hpp"}, "own.cpp") == "own.cpp/a.hpp");
 }
+
+TEST_CASE("a missing header brings the rule about headers, other errors do not") {
+  CHECK(kevo::rule_of_headers("k.cpp:1:10: fatal error: Eigen/Dense: No such file or directory")
+            .starts_with("a program has the headers of C and C++"));
+  CHECK(kevo::rule_of_headers("k.cpp:1:10: fatal error: 'x.hpp' file not found")
+            .starts_with("a program has the headers of C and C++"));
+  CHECK(kevo::rule_of_headers("k.cpp:2:1: error: expected ';' before '}' token").empty());
+  CHECK(kevo::rule_of_headers("").empty());
+}
