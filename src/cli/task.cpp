@@ -39,12 +39,18 @@ void print_report_json(const std::string& name, const task_report& report) {
                                     {"skipped", one.skipped},
                                     {"detail", one.detail}});
   }
-  fmt::print("{}\n",
-             json::serialize(json::object{
-                 {"task", name},
-                 {"ok", report.ok()},
-                 {"controls", std::move(controls)},
-                 {"advice", report.advice.empty() ? json::value(nullptr) : json::value(report.advice)}}));
+  const auto mutants = count_mutants(report);
+  fmt::print(
+      "{}\n",
+      json::serialize(json::object{
+          {"task", name},
+          {"ok", report.ok()},
+          {"controls", std::move(controls)},
+          {"mutants", {{"made", mutants.made}, {"tried", mutants.tried}, {"refused", mutants.refused}}},
+          {"separates", report.ok() && mutants.enough()},
+          {"fixed_result",
+           report.fixed_result.empty() ? json::value(nullptr) : json::value(report.fixed_result)},
+          {"advice", report.advice.empty() ? json::value(nullptr) : json::value(report.advice)}}));
 }
 
 void print_report(const std::string& name, const task_report& report) {
@@ -54,10 +60,7 @@ void print_report(const std::string& name, const task_report& report) {
                         one.honest ? "correct: must pass all workloads" : "mutant: must fail a workload",
                         one.detail);
   }
-  text += fmt::format("{}: {}\n", name,
-                      report.ok()
-                          ? "the task separates correct from incorrect programs"
-                          : "the task does not separate correct from incorrect programs: " + report.advice);
+  text += fmt::format("{}: {}\n", name, conclusion_of(report));
   fmt::print("{}", format::printable(text));
 }
 
