@@ -16,7 +16,7 @@ namespace kevo {
 /// How many mutants are tried, and for how long.
 struct source_check_limits {
   std::size_t mutants = 40;
-  double seconds = 40;  ///< after which no further one is begun; 0: any
+  double seconds = 30;  ///< after which no further one is begun; 0: any
 };
 
 /// A mutant that every workload accepts and whose machine code is another than that of its seed: the task
