@@ -116,8 +116,8 @@ function(kevo_compile_quickly layer)
 endfunction()
 kevo_compile_quickly(fitness fitness/attack fitness/build fitness/cuda/compile fitness/cuda/launch fitness/cuda/tools)
 kevo_compile_quickly(llm src/llm)
-kevo_compile_quickly(operators operators/llm operators/agent operators/rewrite)
-kevo_compile_quickly(run src/display src/export src/import src/rejudge src/remote src/report src/run src/serve src/suite src/task)
+kevo_compile_quickly(operators operators/llm operators/agent operators/rewrite operators/mutants)
+kevo_compile_quickly(run src/display src/export src/import src/mutants src/rejudge src/remote src/report src/run src/serve src/suite src/task)
 
 # All layers below the command line.
 set(KEVO_LAYERS base fitness llm operators run)

@@ -93,7 +93,7 @@ set(KEVO_TESTS_TOGETHER
     "fitness.oracle fitness.process fitness.sandbox fitness.worker"
     "fitness.cuda fitness.cuda.measure fitness.cuda.python fitness.cuda.tools"
     "operators operators.agent"
-    "operators.rewrite operators.rewrite.actions operators.rewrite.cuda"
+    "operators.rewrite operators.rewrite.actions operators.rewrite.cuda operators.mutants"
     "report display"
     "suite fuzz plugins rejudge remote")
 

@@ -231,6 +231,7 @@ task_report blame(const task& t, const cpu_settings& settings, const error& fail
 
 std::string advice_for(const task_report& report) {
   if (report.ok()) return {};
+  if (!report.fixed_result.empty()) return fixed_result_advice(report.fixed_result);
   for (const auto& one : report.controls) {
     if (one.honest && !one.ok && one.name == "reference in float32") return too_tight;
   }
@@ -244,8 +245,43 @@ std::string advice_for(const task_report& report) {
 
 }  // namespace
 
+std::string fixed_result_advice(const std::string& sentence) {
+  return sentence +
+         ". A program that ignores its inputs is right, so that no speedup means anything: choose a "
+         "function, "
+         "sizes, generators or a tolerance with which the result depends on the inputs";
+}
+
 bool task_report::ok() const {
-  return std::all_of(controls.begin(), controls.end(), [](const control_result& c) { return c.ok; });
+  return fixed_result.empty() &&
+         std::all_of(controls.begin(), controls.end(), [](const control_result& c) { return c.ok; });
+}
+
+mutant_counts count_mutants(const task_report& report) {
+  mutant_counts counts;
+  for (const auto& one : report.controls) {
+    if (one.honest) continue;
+    ++counts.made;
+    if (one.skipped) continue;
+    ++counts.tried;
+    counts.refused += one.ok ? 1 : 0;
+  }
+  return counts;
+}
+
+std::string conclusion_of(const task_report& report) {
+  if (!report.ok()) return "the task does not separate correct from incorrect programs: " + report.advice;
+  const auto mutants = count_mutants(report);
+  if (mutants.enough())
+    return fmt::format(
+        "the task separates correct from incorrect programs ({} of {} mutants tried, all refused)",
+        mutants.tried, mutants.made);
+  return fmt::format(
+      "only {} of {} mutants could be tried{}: this does not show that the task separates correct from "
+      "incorrect "
+      "programs. The others are the right answer here, or do not apply; workloads with more elements and "
+      "generators with more different values let more of them be tried",
+      mutants.tried, mutants.made, mutants.tried > 0 ? ", and all of these were refused" : "");
 }
 
 task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings& settings,
@@ -286,6 +322,9 @@ task_report check_task(const std::shared_ptr<const task>& t, const cpu_settings&
       controls.push_back(mutant(bench, "one element in a hundred zero", without_every_hundredth));
     }
     controls.push_back(mutant(bench, "stale output", [](const material& m) { return m.other; }));
+    const auto fixed = bench.secrets().fixed();
+    report.fixed_result = fixed.text;
+    report.fixed_exactly = fixed.exactly;
   }
   if (kind) {
     const auto& name = t->baselines.front().name;

@@ -2,6 +2,7 @@
 // Whether a task can tell right from wrong: mutants that must fail somewhere, honest programs that must pass
 // everywhere.
 
+#include <cstddef>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -27,8 +28,30 @@ struct task_report {
   std::vector<control_result> controls;
   /// What to change, in a sentence or two, where a control is not ok; empty if all are.
   std::string advice;
+  /// Why a program that ignores its inputs is right, in a sentence that names the outputs: an error of the
+  /// task, whatever the controls say. Empty if the result depends on the inputs.
+  std::string fixed_result;
+  bool fixed_exactly = false;  ///< that result is the same bit for bit, whatever the tolerance
   bool ok() const;
 };
+
+/// What to do about a task whose result does not depend on its inputs, after the sentence that says so.
+std::string fixed_result_advice(const std::string& sentence);
+
+/// Of the mutants of a report, how many there are, how many could be tried, and how many of these failed
+/// somewhere, as they must. What is skipped is the right answer, or does not apply to the task.
+struct mutant_counts {
+  std::size_t made = 0;
+  std::size_t tried = 0;
+  std::size_t refused = 0;
+  /// Whether the mutants say anything of the task: at least half could be tried.
+  bool enough() const { return tried > 0 && 2 * tried >= made; }
+};
+mutant_counts count_mutants(const task_report& report);
+
+/// What a report means, in a sentence or two: that the task separates correct from incorrect programs, that
+/// it does not and why, or that too few mutants could be tried to say so.
+std::string conclusion_of(const task_report& report);
 
 /// Mutants are outputs made from the oracle's own: zeros, a constant, the mean, a copied input, the first
 /// nine tenths, the right values rounded to the next lower precision, the result of another content. Honest

@@ -73,9 +73,11 @@ std::vector<double> normals(std::size_t count, const generator& recipe, variety 
       if (kind == variety::constant) return usual(n);
       return normals(n, recipe, kind == variety::scaled ? variety::plain : kind, false, random);
     };
+    double sign = random.chance(0.5) ? 1 : -1;
     const auto spike = [&](double) {
       const double far = full ? random.uniform(4, 16) : 4;
-      return short_number(recipe.a + recipe.b * (random.chance(0.5) ? far : -far));
+      sign = -sign;  // one of either sign: only a large one shows that a maximum was not subtracted
+      return short_number(recipe.a + recipe.b * sign * far);
     };
     return composed(count, v, random, simple, usual, spike);
   }
@@ -220,7 +222,8 @@ variety patch_of_uniform(variety drawn) {
 std::vector<std::size_t> spike_places(std::size_t count, rng& random) {
   std::vector<std::size_t> found;
   // So few that a sample of a hundred elements seldom meets one.
-  for (std::size_t i = 0; count > 0 && i < std::clamp<std::size_t>(count / 4096, 1, 64); ++i)
+  const std::size_t fewest = count < 64 ? 1 : 2;
+  for (std::size_t i = 0; count > 0 && i < std::clamp<std::size_t>(count / 4096, fewest, 64); ++i)
     found.push_back(random.below(count));
   return found;
 }
@@ -248,7 +251,7 @@ std::vector<std::byte> generate_elements(const element_type& type, std::size_t c
   } else if (recipe.kind == "uniform") {
     auto values = places(count, v, random, true);
     for (auto& x : values) {
-      x = recipe.a + (recipe.b - recipe.a) * x;
+      x = std::min(recipe.a + (recipe.b - recipe.a) * x, std::nextafter(recipe.b, recipe.a));
       if (v == variety::constant) x = std::clamp(short_number(x), recipe.a, recipe.b);
     }
     keep(reals(values));

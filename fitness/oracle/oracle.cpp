@@ -21,11 +21,34 @@
 namespace kevo {
 namespace {
 
-[[noreturn]] void reference_failed(const task& t, const workload& w, const std::string& how) {
+[[noreturn]] void reference_failed(const task& t, const workload& w, const std::string& how,
+                                   const std::string& hint = {}) {
   error_place place;
   place.file = t.file;
   place.key = "reference";
-  throw error(error_code::input, "the reference " + how + " on workload '" + w.uuid + "'", place);
+  throw error(error_code::input, "the reference " + how + " on workload '" + w.uuid + "'", place, hint);
+}
+
+// An element that the reference leaves as it was is compared with whatever lies in memory: no program is
+// right.
+void require_written(const task& t, const workload& w, const worker_session& session,
+                     const isolated_call& call) {
+  const auto scales = scale_tensors(t);
+  for (std::size_t i = 0; i < t.outputs.size() + scales.size(); ++i) {
+    const auto word = session.unwritten_word(call.layout, i);
+    if (!word) continue;
+    if (i >= t.outputs.size())
+      reference_failed(t, w,
+                       fmt::format("does not write element {} of its scale tensor '{}'", *word,
+                                   scales[i - t.outputs.size()]),
+                       "let the reference write every element of it");
+    const auto shape = extents(t.outputs[i], axis_values(t, w));
+    reference_failed(
+        t, w,
+        fmt::format("does not write element {} of output '{}'", index_text(*word, shape), t.outputs[i].name),
+        "let the reference write every element of each output, also those that its result does "
+        "not need, for example with 0; programs must write the same");
+  }
 }
 
 // How the reference's process ended, with what it wrote: the reference is the user's own, so nothing of it is
@@ -218,7 +241,8 @@ oracle::oracle(std::shared_ptr<const task> t, std::string object, worker_setting
       worker_(std::move(worker)),
       limits_(limits),
       random_(seed ? *seed : secret_seed()),
-      pools_(task_->workloads.size()) {
+      pools_(task_->workloads.size()),
+      watches_(task_->workloads.size()) {
   require_memory(*task_);
   worker_.patient = true;
   worker_.error_output = true;  // the reference is the user's own and may say why it fails
@@ -277,6 +301,7 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, const input_re
   if (call.end != call_end::done) reference_failed(*task_, w, end_of(session));
   if (call.damage.guards) reference_failed(*task_, w, "wrote outside of its outputs");
   if (call.damage.inputs) reference_failed(*task_, w, "changed its inputs");
+  require_written(*task_, w, session, call);
 
   if (remark_.empty()) remark_ = session.remark();
   const auto scales = scale_tensors(*task_);
@@ -285,7 +310,13 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, const input_re
     emitted[scales[i]] = as_values<double>(session.output(call.layout, task_->outputs.size() + i));
   result->outputs = outputs_of(*task_, session, call);
   bound_outputs(*task_, w, from, emitted, *result);
+  watches_[workload].see(result);
   return result;
+}
+
+fixed_result oracle::fixed() {
+  const std::lock_guard lock(mutex_);
+  return fixed_result_of(*task_, watches_);
 }
 
 std::string oracle::remark() {

@@ -17,6 +17,7 @@
 
 #include "fitness/oracle/compare.hpp"
 #include "fitness/oracle/draw_inputs.hpp"
+#include "fitness/oracle/fixed_result.hpp"
 #include "fitness/oracle/generate.hpp"
 #include "fitness/oracle/input_maker.hpp"
 #include "fitness/worker/session.hpp"
@@ -87,6 +88,8 @@ class oracle {
   /// What the reference's process said of itself, if it did: that it could not compute in float64, for
   /// example.
   std::string remark();
+  /// Whether the result depends on the inputs, by all contents that were made so far.
+  fixed_result fixed();
 
  private:
   struct workload_pool {
@@ -121,6 +124,7 @@ class oracle {
   std::mutex mutex_;
   std::string remark_;
   std::vector<workload_pool> pools_;
+  std::vector<result_watch> watches_;  // one for each workload
 };
 
 }  // namespace kevo

@@ -140,6 +140,8 @@ std::string places_of(const evaluation& e) {
   return where;
 }
 
+constexpr const char* same_output = "its output is the same as the correct one";
+
 control_result try_change(torch_fitness& fitness, const task& t, const control& one,
                           const std::stop_token& stop) {
   const auto e = checked(fitness, changed_reference(t, one.change, false), stop);
@@ -149,11 +151,12 @@ control_result try_change(torch_fitness& fitness, const task& t, const control& 
     return {one.name, false, true, true,
             "could not be tried: " + e.feedback.substr(0, e.feedback.find('\n'))};
   if (checked(fitness, changed_reference(t, one.change, true), stop).valid())
-    return {one.name, false, true, true, "its output is the same as the correct one"};
+    return {one.name, false, true, true, same_output};
   return {one.name, false, false, false, "accepted by all workloads; the tolerance is too wide"};
 }
 
 std::string advice_of(const task_report& report) {
+  if (!report.fixed_result.empty()) return fixed_result_advice(report.fixed_result);
   const auto fails = [&](bool honest) {
     return std::any_of(report.controls.begin(), report.controls.end(),
                        [&](const control_result& one) { return one.honest == honest && !one.ok; });
@@ -200,6 +203,13 @@ task_report check_by_programs(const std::shared_ptr<const task>& t, const torch_
   }
   for (const auto& one : controls_of(*whole))
     report.controls.push_back(try_change(fitness, *whole, one, stop));
+  // The results of the calls before: of other inputs, and right all the same.
+  if (const auto& stale = report.controls.back(); !stale.ok || stale.detail == same_output) {
+    report.fixed_exactly = stale.ok;
+    report.fixed_result = fmt::format(
+        "{}the result does not depend on the inputs: the result of one call is right for the next",
+        stale.ok ? "" : "the tolerance is too wide, or ");
+  }
   for (const auto& seed : whole->seeds) {
     const auto e = checked(fitness, seed, stop);
     report.controls.push_back(

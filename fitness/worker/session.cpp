@@ -224,4 +224,16 @@ std::span<const std::byte> worker_session::output(const slot_layout& layout, std
   return {};
 }
 
+std::optional<std::size_t> worker_session::unwritten_word(const slot_layout& layout,
+                                                          std::size_t index) const {
+  if (results_) return std::nullopt;
+  // Outputs begin at a line of the slot, and the pattern is that of a line.
+  const auto bytes = output(layout, index);
+  constexpr std::size_t word = sizeof layout.poison[0];
+  for (std::size_t i = 0; (i + 1) * word <= bytes.size(); ++i) {
+    if (std::memcmp(bytes.data() + i * word, &layout.poison[i % layout.poison.size()], word) == 0) return i;
+  }
+  return std::nullopt;
+}
+
 }  // namespace kevo

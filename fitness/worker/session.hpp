@@ -135,6 +135,9 @@ class worker_session {
   const kevo::arena& memory() const { return arena_.get(); }
   /// The bytes of output number `index` of the latest call, which has this layout.
   std::span<const std::byte> output(const slot_layout& layout, std::size_t index) const;
+  /// The first 8-byte word of output number `index` that nobody wrote: it still holds the slot's pattern.
+  /// Nothing if all were written, and of results that are not in the arena.
+  std::optional<std::size_t> unwritten_word(const slot_layout& layout, std::size_t index) const;
 
   /// Which clock calls of the arena's present buffers are timed by. Does not depend on the program.
   call_clock clock_of(bool cold) const;

@@ -1,6 +1,8 @@
 // kevo task check: is a task's tolerance worth anything? Mutants must fail, honest programs must pass.
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include <CLI/CLI.hpp>
 #include <boost/json/array.hpp>
@@ -17,6 +19,7 @@
 #include "src/cli/command.hpp"
 #include "src/cli/fitness_options.hpp"
 #include "src/cli/warning.hpp"
+#include "src/mutants/check_sources.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/task/misspelt.hpp"
 #include "src/task/task_loader.hpp"
@@ -30,7 +33,29 @@ const char* word(const control_result& one) {
   return one.skipped ? "skipped" : one.ok ? "ok" : "FAILS";
 }
 
-void print_report_json(const std::string& name, const task_report& report) {
+json::value sources_value(const std::optional<source_check>& checked) {
+  if (!checked) return nullptr;
+  json::array surviving;
+  for (const auto& one : checked->surviving) {
+    surviving.push_back(json::object{{"file", one.file},
+                                     {"line", one.line},
+                                     {"kind", one.kind},
+                                     {"change", one.change},
+                                     {"before", one.before},
+                                     {"after", one.after}});
+  }
+  return json::object{
+      {"not_made", checked->not_made.empty() ? json::value(nullptr) : json::value(checked->not_made)},
+      {"possible", checked->possible},
+      {"made", checked->made},
+      {"not_built", checked->not_built},
+      {"caught", checked->caught},
+      {"equivalent", checked->equivalent},
+      {"surviving", std::move(surviving)}};
+}
+
+void print_report_json(const std::string& name, const task_report& report,
+                       const std::optional<source_check>& sources) {
   json::array controls;
   for (const auto& one : report.controls) {
     controls.push_back(json::object{{"name", one.name},
@@ -39,25 +64,31 @@ void print_report_json(const std::string& name, const task_report& report) {
                                     {"skipped", one.skipped},
                                     {"detail", one.detail}});
   }
-  fmt::print("{}\n",
-             json::serialize(json::object{
-                 {"task", name},
-                 {"ok", report.ok()},
-                 {"controls", std::move(controls)},
-                 {"advice", report.advice.empty() ? json::value(nullptr) : json::value(report.advice)}}));
+  const auto mutants = count_mutants(report);
+  fmt::print(
+      "{}\n",
+      json::serialize(json::object{
+          {"task", name},
+          {"ok", report.ok()},
+          {"controls", std::move(controls)},
+          {"mutants", {{"made", mutants.made}, {"tried", mutants.tried}, {"refused", mutants.refused}}},
+          {"separates", report.ok() && mutants.enough()},
+          {"source_mutants", sources_value(sources)},
+          {"fixed_result",
+           report.fixed_result.empty() ? json::value(nullptr) : json::value(report.fixed_result)},
+          {"advice", report.advice.empty() ? json::value(nullptr) : json::value(report.advice)}}));
 }
 
-void print_report(const std::string& name, const task_report& report) {
+void print_report(const std::string& name, const task_report& report,
+                  const std::optional<source_check>& sources) {
   std::string text;
   for (const auto& one : report.controls) {
     text += fmt::format("{:>8}  {:28} {:36} {}\n", word(one), one.name,
                         one.honest ? "correct: must pass all workloads" : "mutant: must fail a workload",
                         one.detail);
   }
-  text += fmt::format("{}: {}\n", name,
-                      report.ok()
-                          ? "the task separates correct from incorrect programs"
-                          : "the task does not separate correct from incorrect programs: " + report.advice);
+  if (sources) text += text_of(*sources);
+  text += fmt::format("{}: {}\n", name, conclusion_of(report));
   fmt::print("{}", format::printable(text));
 }
 
@@ -94,10 +125,18 @@ void add_task(CLI::App& program, invocation& shared) {
       ->add_option("--device", *device,
                    "Where PyTorch programs run: cpu or cuda (default: cpu); no effect on other tasks")
       ->check(CLI::IsMember({"cpu", "cuda"}));
+  auto limits = std::make_shared<source_check_limits>();
+  check
+      ->add_option(
+          "--mutants", limits->mutants,
+          fmt::format("How many mutants of the seeds in C++ to try at most, however long it takes; 0: "
+                      "none (default: {}, for at most {:g} s)",
+                      limits->mutants, limits->seconds))
+      ->each([limits](const std::string&) { limits->seconds = 0; });
   auto fitness = std::make_shared<fitness_options>();
   add_fitness_options(*check, *fitness);
   add_json_flag(*check, shared);
-  check->callback([path, sandbox, device, fitness, &shared] {
+  check->callback([path, sandbox, device, limits, fitness, &shared] {
     const auto loaded = std::make_shared<const task>(load_task(*path));
     cpu_settings settings;
     settings.sandbox = *sandbox == "required" ? sandbox_mode::required
@@ -109,7 +148,7 @@ void add_task(CLI::App& program, invocation& shared) {
       torch.sandbox = settings.sandbox;
       torch.device = *device;
       const task_report report = torch::check_torch_task(loaded, torch);
-      (shared.json ? print_report_json : print_report)(loaded->name, report);
+      (shared.json ? print_report_json : print_report)(loaded->name, report, std::nullopt);
       if (!report.ok()) shared.exit_code = exit_code(error_code::input);
       return;
     }
@@ -123,7 +162,9 @@ void add_task(CLI::App& program, invocation& shared) {
     take_build_settings(*fitness, loaded, settings);
     announced_waits waits;
     const task_report report = check_task(loaded, settings, {}, nullptr, waits.listener());
-    (shared.json ? print_report_json : print_report)(loaded->name, report);
+    std::optional<source_check> sources;
+    if (report.ok()) sources = check_sources(loaded, settings, *limits, {}, waits.listener());
+    (shared.json ? print_report_json : print_report)(loaded->name, report, sources);
     if (!report.ok()) shared.exit_code = exit_code(error_code::input);
   });
 }

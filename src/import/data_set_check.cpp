@@ -101,6 +101,7 @@ struct group_result {
   std::optional<task> part;  ///< with which it was tested; nothing: it was not
   std::string untested;      ///< why not
   std::string refused;       ///< why the reference in the types of the task is not accepted; empty if it is
+  std::string fixed;         ///< why a program that ignores its inputs is right; empty if none is
   std::vector<std::string> accepted_first;  ///< wrong outputs that the suite's tolerance accepts
   std::vector<std::string> accepted;        ///< and that the narrowed one does
   narrowing by;
@@ -149,6 +150,7 @@ group_result test_group(const task& t, const std::vector<std::size_t>& group, co
       const auto report = check(part);
       result.part = part;
       result.accepted = result.accepted_first = accepted_controls(report);
+      if (report.fixed_exactly) result.fixed = report.fixed_result;
       if (const auto why = refused_honest(report)) {
         result.refused = *why;
       } else {
@@ -196,6 +198,7 @@ void note_result(const task& t, const std::vector<std::size_t>& group, const gro
     made.notes.push_back(
         "FLAGGED: the reference in the types of the task is not accepted by the tolerance: " +
         result.refused);
+  if (!result.fixed.empty()) made.notes.push_back("FLAGGED: " + fixed_result_advice(result.fixed));
   for (const auto& name : result.accepted) {
     if (std::find(made.accepted.begin(), made.accepted.end(), name) == made.accepted.end())
       made.accepted.push_back(name);

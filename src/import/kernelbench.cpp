@@ -391,6 +391,11 @@ class importer {
         }
         return;
       }
+      if (report.fixed_exactly) {
+        result.problem = fixed_result_advice(report.fixed_result);
+        result.file.clear();
+        return;
+      }
       const bool mutants = has_mutants(report, accepted);
       // A tolerance that refuses no more than a wider one only harms honest programs.
       if (step == 0 || accepted.size() < result.accepted.size()) {

@@ -295,6 +295,7 @@ void test_runner::test_tolerance(const std::string& file, bool contract, toleran
       report = check(tried = *one);
     if (!honest_passes(report))
       throw error(error_code::input, "its own reference is not accepted: " + report.controls.front().detail);
+    if (report.fixed_exactly) throw error(error_code::input, fixed_result_advice(report.fixed_result));
     made.checked = true;
     made.accepted = wrong_but_accepted(report);
     const bool wide = tried.factor > 1;

@@ -317,6 +317,15 @@ const evaluation* bench_task::judged() const {
   return best && solutions[*best].result ? &*solutions[*best].result : nullptr;
 }
 
+std::string bench_task::fixed_result() const {
+  for (const auto& one : solutions) {
+    if (!one.result) continue;
+    const auto found = one.result->context.find("fixed_result");
+    if (found != one.result->context.end()) return found->second;
+  }
+  return {};
+}
+
 std::string bench_key(const suite_plan& plan, const std::string& task_id, const program& p,
                       bench_round round) {
   return to_string(hash_of_rules(plan, task_id, "solution")
@@ -351,6 +360,7 @@ std::vector<task_score> task_scores(const bench_outcome& outcome) {
     if (const auto* e = one.judged()) t.best = score_of(*e);
     for (const auto& s : one.solutions)
       t.solutions.push_back(s.result ? score_of(*s.result) : solution_score());
+    t.fixed_result = !one.fixed_result().empty();
     all.push_back(std::move(t));
   }
   return all;

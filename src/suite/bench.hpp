@@ -62,6 +62,9 @@ struct bench_task {
 
   /// The evaluation by which the task counts; null if there is none.
   const evaluation* judged() const;
+  /// Why the task enters no figure: its result does not depend on its inputs. Empty if it does, and where no
+  /// evaluation could tell.
+  std::string fixed_result() const;
 };
 
 struct bench_outcome {

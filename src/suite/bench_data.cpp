@@ -136,6 +136,7 @@ json::object task_object(const bench_task& one, const task_score& score) {
       {"problem", one.entry.problem ? json::value(*one.entry.problem) : json::value(nullptr)},
       {"outcome", e != nullptr ? json::value(to_string(e->outcome)) : json::value(nullptr)},
       {"reason", text_or_null(task_reason(one))},
+      {"left_out", text_or_null(one.fixed_result())},
       {"kernelbench_rule", text_or_null(e != nullptr ? suite_rule_of(*e) : std::string())},
       {"call", score.best.called},
       {"exe", score.best.correct},

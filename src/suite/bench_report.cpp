@@ -102,6 +102,10 @@ std::vector<std::string> remarks(const bench_report& report) {
                   " that cannot be loaded or that the backend refuses, counted as not correct");
   if (without > 0)
     all.push_back(format::counted(without, "task") + " without a solution, counted as not correct");
+  for (const auto& one : outcome.tasks) {
+    if (const auto why = one.fixed_result(); !why.empty())
+      all.push_back(fmt::format("{}: left out of fast_p and of all other figures: {}", one.entry.name, why));
+  }
   if (most > 1)
     all.emplace_back(
         "a task with several solutions counts by the fastest valid one, which was measured once more for its "

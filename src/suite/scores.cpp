@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -237,7 +238,10 @@ solution_score score_of(const evaluation& e) {
   return s;
 }
 
-std::vector<group_scores> score_groups(const std::vector<task_score>& tasks, const score_settings& settings) {
+std::vector<group_scores> score_groups(const std::vector<task_score>& given, const score_settings& settings) {
+  std::vector<task_score> tasks;
+  std::copy_if(given.begin(), given.end(), std::back_inserter(tasks),
+               [](const task_score& one) { return !one.fixed_result; });
   std::vector<const task_score*> all;
   all.reserve(tasks.size());
   for (const auto& t : tasks) all.push_back(&t);

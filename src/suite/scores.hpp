@@ -28,6 +28,7 @@ struct task_score {
   std::string category;
   solution_score best;  ///< all defaults if there was no solution, or the task could not be loaded
   std::vector<solution_score> solutions;
+  bool fixed_result = false;  ///< its result does not depend on its inputs: it enters no figure
 };
 
 /// Whether a solution is faster than `p` times the baseline.
@@ -91,6 +92,7 @@ struct score_settings {
   double confidence = 0.95;
 };
 
+/// Tasks with a fixed result are left out, as what ignores its inputs is right there and as fast as can be.
 /// All tasks first, then each level and each category in order of their names. Groups that would hold all
 /// tasks under one empty name are left out.
 std::vector<group_scores> score_groups(const std::vector<task_score>& tasks, const score_settings& settings);

@@ -2,6 +2,8 @@
 // one processor
 // The exit code of `kevo task check`.
 
+#include <cstddef>
+
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
@@ -18,6 +20,18 @@ TEST_CASE("a task that tells right from wrong exits with 0, one that does not wi
   const auto sound = kevo({"task", "check", "own/task.yaml", "--json"});
   CHECK_MESSAGE(sound.code == 0, sound.out);
   CHECK(json::parse(sound.out).at("ok").as_bool());
+  const auto sources = json::parse(sound.out).at("source_mutants").as_object();
+  if (sources.at("not_made").is_null()) {  // this kevo has a parser
+    const auto count = [&](const char* key) { return sources.at(key).to_number<std::size_t>(); };
+    CHECK(count("made") > 0);
+    CHECK(count("made") <= 40);
+    CHECK(count("made") == count("not_built") + count("caught") + count("equivalent") +
+                               sources.at("surviving").as_array().size());
+    CHECK(2 * count("caught") > count("made"));
+  }
+  const auto without = kevo({"task", "check", "own/task.yaml", "--mutants", "0"});
+  CHECK_MESSAGE(without.out.find("no mutants of the seeds were tried: --mutants 0") != std::string::npos,
+                without.out);
 
   std::string task = shell::read_file(folder / "own/task.yaml");
   const std::string tolerance = "max_atol: 1.0e-6";
@@ -26,6 +40,7 @@ TEST_CASE("a task that tells right from wrong exits with 0, one that does not wi
   const auto wide = kevo({"task", "check", "own/wide.yaml", "--json"});
   CHECK(wide.code == 2);
   CHECK(!json::parse(wide.out).at("ok").as_bool());
+  CHECK(json::parse(wide.out).at("source_mutants").is_null());
 }
 
 TEST_CASE("a task whose reference is neither in C++ nor in Python is told which command tests it") {

@@ -45,7 +45,7 @@ TEST_CASE("extents of 16 bits, or of 8 where a longer axis costs too much, are w
       {"softmax", {{"M", bits_16}, {"N", bits_16}}},
       {"rmsnorm", {{"M", bits_16}, {"N", bits_16}}},
       {"matmul", {{"M", bits_16}, {"N", bits_16}, {"K", bits_16}}},
-      {"jacobi2d", {{"H", bits_16}, {"W", bits_16}, {"T", bits_8}}},
+      {"jacobi2d", {{"H", bits_16}, {"W", bits_16}, {"T", bits_16}}},
       {"spmv_csr", {{"ROWS", bits_16}}},
       {"conv2d",
        {{"N", bits_16},
@@ -55,7 +55,9 @@ TEST_CASE("extents of 16 bits, or of 8 where a longer axis costs too much, are w
         {"K", bits_16},
         {"P", bits_16},
         {"Q", bits_16},
-        {"S", bits_8}}},
+        {"S", bits_16},
+        {"R", bits_8}}},
+      {"scatter_add", {{"N", bits_16}, {"BINS", bits_16}}},
   };
   for (const auto& [name, axes] : narrow) {
     const auto t = std::make_shared<const kevo::task>(

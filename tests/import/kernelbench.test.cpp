@@ -165,3 +165,14 @@ TEST_CASE("a path without problems is an error of the user") {
   CHECK_THROWS_AS(static_cast<void>(kevo::import_kernelbench({.from = "/no/such/folder", .to = "/tmp"})),
                   kevo::error);
 }
+
+TEST_CASE("a problem whose result does not depend on its inputs is left out, with the reason") {
+  const shell::scratch folder;
+  const auto all = imported(
+      {.from = KEVO_SOURCE_DIR "/tests/import/kernelbench_fixed", .to = folder.string(), .seconds = 30});
+  if (!all) return;
+  REQUIRE(all->size() == 1);
+  CHECK_MESSAGE(all->front().problem.find("the result does not depend on the inputs") != std::string::npos,
+                all->front().problem);
+  CHECK(all->front().file.empty());
+}

@@ -202,3 +202,12 @@ TEST_CASE("wrong and suspect results are called, crashes and builds that fail ar
   CHECK_FALSE(score_of(e).correct);
   CHECK(score_of(e).speedup == 0);
 }
+
+TEST_CASE("a task whose result does not depend on its inputs enters no figure") {
+  std::vector<task_score> tasks = {task_of(fast(2, 1.9, 2.1), "1"), task_of(fast(96, 90, 99), "1")};
+  tasks.back().fixed_result = true;
+  const auto groups = score_groups(tasks, {});
+  CHECK(groups.front().tasks == 1);
+  const std::vector<task_score> without = {tasks.front()};
+  CHECK(at(groups.front(), 1).share.value() == at(score_groups(without, {}).front(), 1).share.value());
+}

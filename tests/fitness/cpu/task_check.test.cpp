@@ -262,3 +262,64 @@ TEST_CASE("a workload that no memory holds is named at once, with its size") {
     CHECK(said.find("GB are available") != std::string::npos);
   }
 }
+
+TEST_CASE("a task whose result does not depend on its inputs is an error, whatever the controls say") {
+  auto t = with_relative_tolerance(1e-5);
+  t->reference->source =
+      source_at("reference.cpp",
+                "#include <cstdint>\n"
+                "extern \"C\" void reference(const double* x, double* y, std::int64_t N) {\n"
+                "  for (std::int64_t i = 0; i < N; ++i) y[i] = x[64 * i] - x[64 * i]; }\n");
+  t->seeds = {
+      source_at("seed.cpp",
+                "#include <cstdint>\nextern \"C\" void run(const float*, float* y, std::int64_t N) {\n"
+                "  for (std::int64_t i = 0; i < N; ++i) y[i] = 0; }\n")};
+  t->baselines.front().source = t->seeds.front();
+  const auto report = kevo::check_task(t, settings());
+  CHECK_FALSE(report.ok());
+  CHECK(report.fixed_exactly);
+  CHECK_MESSAGE(report.fixed_result.find("'y' (every element is 0)") != std::string::npos,
+                report.fixed_result);
+  const auto said = kevo::conclusion_of(report);
+  CHECK_MESSAGE(said.find("does not separate") != std::string::npos, said);
+  CHECK_MESSAGE(said.find("A program that ignores its inputs is right") != std::string::npos, said);
+}
+
+TEST_CASE("a tolerance within which all results are alike is told from a result that is always the same") {
+  auto t = with_relative_tolerance(1e-5);
+  t->tolerances[""].max_atol = 1e6;
+  const auto report = kevo::check_task(t, settings());
+  CHECK_FALSE(report.ok());
+  CHECK_FALSE(report.fixed_exactly);
+  CHECK_MESSAGE(report.fixed_result.find("the tolerance is too wide, or ") == 0, report.fixed_result);
+}
+
+TEST_CASE("a conclusion counts the mutants, and says nothing of a task with which few could be tried") {
+  kevo::task_report report;
+  for (const char* name : {"zeros", "constant", "mean", "stale output"})
+    report.controls.push_back({name, false, true, true, "its output is the same as the correct one"});
+  report.controls.push_back({"seed", true, true, false, "passes every workload"});
+  CHECK(kevo::conclusion_of(report).find("only 0 of 4 mutants could be tried: ") == 0);
+  report.controls[0].skipped = false;
+  CHECK(kevo::conclusion_of(report).find("only 1 of 4 mutants could be tried, and all") == 0);
+  report.controls[1].skipped = false;
+  CHECK(kevo::conclusion_of(report) ==
+        "the task separates correct from incorrect programs (2 of 4 mutants tried, all refused)");
+}
+
+TEST_CASE("an element that the reference leaves as it was is named") {
+  auto t = with_relative_tolerance(1e-5);
+  t->reference->source =
+      source_at("reference.cpp",
+                "#include <cstdint>\n"
+                "extern \"C\" void reference(const double* x, double* y, std::int64_t N) {\n"
+                "  for (std::int64_t i = 0; i < N; ++i) if (i != 321) y[i] = x[64 * i]; }\n");
+  try {
+    kevo::check_task(t, settings());
+    FAIL("the reference was accepted");
+  } catch (const kevo::error& failure) {
+    INFO(failure.message());
+    CHECK(failure.code() == kevo::error_code::input);
+    CHECK(failure.message().find("does not write element [321] of output 'y'") != std::string::npos);
+  }
+}

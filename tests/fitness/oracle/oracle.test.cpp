@@ -119,6 +119,9 @@ TEST_CASE("a spiked content is one value but for a few far ones, a patchy one ch
     }
     CHECK(far >= 1);
     CHECK(far <= 64);
+    // Of either sign: what leaves out a maximum is wrong beside a large element, not beside a small one.
+    CHECK(sorted.front() < -3.5);
+    CHECK(sorted.back() > 3.5);
     const auto bounds = kevo::patch_bounds(8192, random);
     CHECK(bounds.front() == 0);
     CHECK(bounds.back() == 8192);
