@@ -42,7 +42,7 @@ bool is_secret(const std::string& key) {
   return key.size() >= 16;
 }
 
-void hide(chat_reply& reply, const std::string& key) {
+void hide_secret(chat_reply& reply, const std::string& key) {
   hide(reply.detail, key);
   if (is_secret(key)) {
     for (auto* text :
@@ -52,7 +52,32 @@ void hide(chat_reply& reply, const std::string& key) {
       for (auto* text : {&call.id, &call.name, &call.arguments}) hide(*text, key);
     }
   }
-  for (auto& one : reply.further) hide(one, key);
+  for (auto& one : reply.further) hide_secret(one, key);
+}
+
+/// What a server may not repeat. A header such as "Bearer KEY" holds a secret that stands alone elsewhere.
+std::vector<std::string> secrets_of(const endpoint_settings& settings) {
+  std::vector<std::string> all{settings.key};
+  for (const auto& header : settings.headers) {
+    if (!header.secret) continue;
+    all.push_back(header.value);
+    const auto space = header.value.rfind(' ');
+    if (space == std::string::npos) continue;
+    std::string last = header.value.substr(space + 1);
+    if (is_secret(last)) all.push_back(std::move(last));
+  }
+  return all;
+}
+
+/// The path of an operation below a base path: before the query, if there is one.
+std::string path_below_base(const std::string& base, std::string_view operation) {
+  const auto query = base.find('?');
+  std::string path = base.substr(0, query);
+  const std::string rest = query == std::string::npos ? std::string() : base.substr(query);
+  constexpr std::string_view whole = "/chat/completions";  // some copy the address of one operation
+  while (path.ends_with('/')) path.pop_back();
+  if (path.ends_with(whole)) path.erase(path.size() - whole.size());
+  return path.append(operation) + rest;
 }
 
 chat_reply failed(reply_status status, std::string detail) {
@@ -169,17 +194,17 @@ endpoint::endpoint(endpoint_settings settings)
     : settings_(std::move(settings)),
       address_(parse_url(settings_.url)),
       proxy_(proxy_from_environment(address_)),
-      limiter_(settings_.calls) {
-  while (address_.path.ends_with('/')) address_.path.pop_back();
-}
+      secrets_(secrets_of(settings_)),
+      limiter_(settings_.calls) {}
 
 http_request endpoint::request_to(const char* path, std::string body, const std::stop_token& stop) const {
   http_request request;
   request.to = address_;
-  request.to.path += path;
+  request.to.path = path_below_base(address_.path, path);
   request.proxy = proxy_;
   request.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json, text/event-stream"}};
   if (!settings_.key.empty()) request.headers.emplace_back("Authorization", "Bearer " + settings_.key);
+  for (const auto& header : settings_.headers) request.headers.emplace_back(header.name, header.value);
   request.body = std::move(body);
   request.ca_file = settings_.ca_file;
   request.limits = settings_.limits;
@@ -278,7 +303,7 @@ chat_reply endpoint::tried(const std::stop_token& stop, const call_budget& budge
   reply.tokens_out = tokens_out;
   reply.tokens_estimated = tokens_estimated;
   reply.wall_s = std::chrono::duration<double>(clock::now() - began).count();
-  hide(reply, settings_.key);
+  for (const auto& secret : secrets_) hide_secret(reply, secret);
   return reply;
 }
 

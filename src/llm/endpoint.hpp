@@ -70,6 +70,7 @@ class endpoint {
   endpoint_settings settings_;
   url address_;
   std::optional<url> proxy_;
+  std::vector<std::string> secrets_;
   call_limiter limiter_;
 };
 

@@ -286,13 +286,14 @@ config_source recorded_config(const journal& record, const std::string& task) {
   return config;
 }
 
-/// Where a model is found and who may ask it: `llm.models[0].url=...`. What it is stays.
+/// Where a model is found, who may ask it and how: `llm.models[0].url=...`. What it is stays.
 bool tells_where_a_model_is(const std::string& assignment) {
   if (!assignment.starts_with("llm.models[")) return false;
   const auto dot = assignment.find("].");
   if (dot == std::string::npos) return false;
   const std::string key = assignment.substr(dot + 2, assignment.find('=') - dot - 2);
-  return key == "url" || key == "key_env" || key == "key_file" || key == "ca_file";
+  return key == "url" || key == "key_env" || key == "key_file" || key == "ca_file" || key == "headers" ||
+         key.starts_with("headers.");
 }
 
 void require_changeable(const std::string& assignment) {
@@ -302,8 +303,8 @@ void require_changeable(const std::string& assignment) {
     return;
   throw error(
       error_code::usage,
-      "resume can only change stop, run.parallel, run.finish, llm.patience, and url, key_env, key_file and "
-      "ca_file of a model, not '" +
+      "resume can only change stop, run.parallel, run.finish, llm.patience, and url, key_env, key_file, "
+      "headers and ca_file of a model, not '" +
           assignment + "'",
       {}, "other changes need a new run");
 }

@@ -51,15 +51,24 @@ struct call_limits {
   double calls_per_minute = 0;  ///< maximum rate; 0 disables the limit
 };
 
+/// A header that is sent with each request.
+struct request_header {
+  std::string name;     ///< it replaces a header of kevo's own that has the same name
+  std::string value;    ///< one line
+  bool secret = false;  ///< whether the value is removed from everything that the server says
+};
+
 /// One server and the model that it serves.
 struct endpoint_settings {
-  std::string url;         ///< base URL, up to and including "/v1"
+  /// Base URL, up to and including "/v1". A query (after "?") is sent with each request.
+  std::string url;
   std::string key;         ///< API key, sent as a bearer token; empty sends none
   std::string ca_file;     ///< file of trusted certificates (PEM); empty uses those of the system
   openai_dialect dialect;  ///< what a request contains
-  http_limits limits;      ///< of one HTTP request
-  retry_settings retries;  ///< how often a failed call is repeated
-  call_limits calls;       ///< of all calls to this server
+  std::vector<request_header> headers;  ///< sent in addition to kevo's own
+  http_limits limits;                   ///< of one HTTP request
+  retry_settings retries;               ///< how often a failed call is repeated
+  call_limits calls;                    ///< of all calls to this server
 };
 
 /// How recorded calls (a cassette) are used. off: there is no cassette. record: the models are asked, and
