@@ -242,6 +242,13 @@ void decode_timeouts(settings& from, endpoint_settings& server) {
                               .above = 0.0,
                               .unit = "s",
                               .doc = "time limit until the first token of the reply arrives"});
+  server.limits.idle_s = timeouts.real(
+      "idle",
+      {.def = 120.0,
+       .above = 0.0,
+       .unit = "s",
+       .doc = "time limit between two parts of a reply that is streamed; a reply that stalls for longer "
+              "is requested again"});
   server.limits.total_s = timeouts.real(
       "total", {.def = 600.0, .above = 0.0, .unit = "s", .doc = "time limit of one attempt as a whole"});
 }

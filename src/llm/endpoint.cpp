@@ -10,6 +10,7 @@
 #include "src/base/time/wait_unless_stopped.hpp"
 #include "src/llm/openai.hpp"
 #include "src/llm/openai_stream.hpp"
+#include "src/llm/text_calls.hpp"
 
 namespace kevo {
 namespace {
@@ -151,6 +152,13 @@ void refuse_babble(chat_reply& reply, std::int64_t max_tokens) {
   reply.tool_calls.clear();
 }
 
+/// Each call needs an id by which it is answered; some servers leave it empty.
+void name_calls(chat_reply& reply, const std::string& ids) {
+  for (std::size_t i = 0; i < reply.tool_calls.size(); ++i) {
+    if (reply.tool_calls[i].id.empty()) reply.tool_calls[i].id = ids + std::to_string(i);
+  }
+}
+
 bool another_try_may_help(reply_status status) {
   return status == reply_status::rate_limited || status == reply_status::server_error ||
          status == reply_status::disconnected || status == reply_status::malformed ||
@@ -241,6 +249,8 @@ chat_reply endpoint::chat_once(const chat_request& request, const std::string& b
   } else {
     reply = parse_chat(answer.body);
   }
+  take_calls_from_text(reply, request.tools, call_ids(request));
+  name_calls(reply, call_ids(request));
   refuse_babble(reply, request.sampling.max_tokens);
   for (auto& one : reply.further) refuse_babble(one, request.sampling.max_tokens);
   // What was generated was paid for, whether or not it can be used.

@@ -150,7 +150,8 @@ class exchange {
     while (!done && io_.run_one() > 0) {
     }
     if (stopped_) throw broken{http_failure::cancelled, "cancelled"};
-    throw broken{http_failure::timed_out, clock::now() >= end_ ? "the whole call took too long" : late};
+    throw broken{http_failure::timed_out,
+                 clock::now() >= end_ ? "the whole call took too long (timeouts.total)" : late};
   }
 
   void connect() {
@@ -306,7 +307,8 @@ class exchange {
 
   template <class Stream>
   void receive(Stream& stream, std::optional<http_answer_parser>& parser, clock::time_point first) {
-    const char* const late = "the first token took too long";
+    const char* const late = "the first token took too long (timeouts.first)";
+    const char* const stalled = "the reply stalled: nothing came for too long (timeouts.idle)";
     error_code ec = read_final_header(stream, parser, first, late);
     http_answer_parser& reader = *parser;
     const auto& head = reader.get();
@@ -325,7 +327,9 @@ class exchange {
     };
     take();
     while (!reader.is_done()) {
-      ec = read_some(stream, reader, seen == 0 ? first : end_, late);
+      const bool begun = seen > 0;
+      const auto moment = begun ? clock::now() + seconds(what_.limits.idle_s) : first;
+      ec = read_some(stream, reader, moment, begun ? stalled : late);
       take();
       if (ec) break;
     }

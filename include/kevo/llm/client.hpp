@@ -18,6 +18,7 @@ namespace kevo {
 struct http_limits {
   double connect_s = 10;  ///< [s] maximum time to resolve the name and connect, and again for TLS
   double first_s = 120;   ///< [s] maximum time from the sent request to the first byte of the response body
+  double idle_s = 120;    ///< [s] maximum time between two parts of the response body
   double total_s = 600;   ///< [s] maximum time of the whole request
   std::size_t body_bytes = std::size_t{32} << 20U;  ///< [bytes] maximum size of the response body
 };
