@@ -89,7 +89,7 @@ chat_reply failed(reply_status status, std::string detail) {
 }
 
 /// What an HTTP answer is before anyone looks into it; ok means: look.
-chat_reply judged(const http_response& answer) {
+chat_reply judged(const http_response& answer, const refused_request& asked) {
   switch (answer.failure) {
     case http_failure::none:
       break;
@@ -108,8 +108,10 @@ chat_reply judged(const http_response& answer) {
       return reply;
     }
   }
-  const std::string said =
-      "the server answered " + std::to_string(answer.status) + ": " + error_text(answer.body);
+  const std::string words = error_text(answer.body);
+  std::string said = "the server answered " + std::to_string(answer.status) + ": " + words;
+  if (const std::string cure = cure_of(answer.status, words, answer.location, asked); !cure.empty())
+    said += " (" + cure + ")";
   if (answer.status == 429) return failed(reply_status::rate_limited, said);
   if (answer.status == 408 || answer.status == 409 || answer.status / 100 == 5) {
     chat_reply reply = failed(reply_status::server_error, said);
@@ -220,6 +222,17 @@ http_request endpoint::request_to(const char* path, std::string body, const std:
   return request;
 }
 
+/// What is known of a request if it is refused.
+refused_request endpoint::refusable(const http_request& sent, std::int64_t tokens,
+                                    std::int64_t max_tokens) const {
+  const bool v6 = sent.to.host.find(':') != std::string::npos;
+  return {.url = (sent.to.tls ? "https://" : "http://") + (v6 ? "[" + sent.to.host + "]" : sent.to.host) +
+                 ":" + sent.to.port + sent.to.path,
+          .model = settings_.dialect.model,
+          .tokens = tokens,
+          .max_tokens = max_tokens};
+}
+
 chat_reply endpoint::chat_once(const chat_request& request, const std::string& body,
                                const std::stop_token& stop, double& retry_after_s) const {
   http_request asked = request_to("/chat/completions", body, stop);
@@ -229,7 +242,7 @@ chat_reply endpoint::chat_once(const chat_request& request, const std::string& b
   retry_after_s = retry_after_seconds(answer.retry_after, std::chrono::system_clock::now());
   const bool begun = answer.status / 100 == 2;
   const bool events = begun && answer.content_type.find("text/event-stream") != std::string::npos;
-  chat_reply reply = judged(answer);
+  chat_reply reply = judged(answer, refusable(asked, estimated_tokens(request), request.sampling.max_tokens));
   std::size_t written = answer.body.size();
   if (events) {
     chat_reply part = stream.finish();
@@ -330,9 +343,10 @@ std::vector<std::vector<float>> endpoint::embed(const std::vector<std::string>& 
   const std::string body = embedding_body(settings_.dialect.model, texts);
   std::vector<std::vector<float>> vectors;
   reply = tried(stop, budget, [&](double& retry_after_s) {
-    const http_response answer = post(request_to("/embeddings", body, stop));
+    const http_request asked = request_to("/embeddings", body, stop);
+    const http_response answer = post(asked);
     retry_after_s = retry_after_seconds(answer.retry_after, std::chrono::system_clock::now());
-    chat_reply verdict = judged(answer);
+    chat_reply verdict = judged(answer, refusable(asked, estimated_tokens(body.size()), 0));
     if (verdict.ok()) {
       vectors = parse_embeddings(answer.body, texts.size(), verdict);
       if (vectors.empty() && !texts.empty()) verdict.status = reply_status::malformed;

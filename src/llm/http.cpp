@@ -317,6 +317,7 @@ class exchange {
     if (ec)
       throw broken{http_failure::disconnected, "the connection broke before an answer: " + ec.message()};
     answer_.content_type = std::string(head[http::field::content_type]);
+    answer_.location = std::string(head[http::field::location]);
     answer_.retry_after = std::string(head[http::field::retry_after]);
     std::size_t seen = 0;
     const auto take = [&] {

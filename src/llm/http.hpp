@@ -42,8 +42,9 @@ struct http_response {
   unsigned status = 0;
   std::string content_type;
   std::string retry_after;
-  std::string body;   ///< what was received, also of a failure
-  bool sent = false;  ///< the whole request was sent, so that the server may be at work
+  std::string location;  ///< where a redirect leads
+  std::string body;      ///< what was received, also of a failure
+  bool sent = false;     ///< the whole request was sent, so that the server may be at work
 };
 
 /// Blocks until the answer is whole or the request failed. Thread-safe. Certificates and host names are

@@ -31,11 +31,30 @@ language_models::language_models(models_settings settings)
       refused_(settings_.models.size()),
       warned_(settings_.models.size()),
       served_(settings_.models.size()),
-      one_reply_(settings_.models.size()) {
+      one_reply_(settings_.models.size()),
+      rejections_(settings_.models.size()) {
   if (settings_.ready && !(settings_.knowledge.empty() && settings_.skills.empty()))
     knowledge_ = std::make_shared<knowledge_base>(settings_.knowledge, settings_.skills);
   skills_.use(knowledge_);
   for (const auto& model : settings_.models) servers_.push_back(std::make_unique<endpoint>(model.server));
+  warn_of_missing_prices();
+}
+
+/// A limit of money holds only where calls have prices. A server that takes a key, or is reached by https, is
+/// mostly one that charges.
+void language_models::warn_of_missing_prices() {
+  if (!settings_.ready || !(settings_.max_money > 0) || settings_.mode == cassette_mode::replay) return;
+  const auto priced = [](const model_settings& m) { return m.price.input > 0 || m.price.output > 0; };
+  const bool none = std::none_of(settings_.models.begin(), settings_.models.end(), priced);
+  std::string names;
+  for (const auto& model : settings_.models) {
+    const bool charges = !model.server.key.empty() || model.server.url.starts_with("https:");
+    if (!priced(model) && (none || charges)) names += (names.empty() ? "'" : ", '") + model.name + "'";
+  }
+  if (names.empty()) return;
+  warnings_.push_back(
+      "llm.max_money has no effect on " + names +
+      ", because no price is set: add price: {input: ..., output: ...}, money per million tokens");
 }
 
 /// Sets money aside. Where calls in flight hold what is missing, waits for what they really cost; whoever
@@ -124,6 +143,7 @@ chat_reply language_models::spend(const call_plan& what, const variation_request
   {
     const std::scoped_lock lock(guard_);
     ++account_.calls;
+    if (what.chat != nullptr) rejections_[what.origin.model].asked = true;
   }
   chat_reply reply = try_live(what, owner);
   // A turn is not given up because a server is being started anew.
@@ -137,7 +157,10 @@ chat_reply language_models::spend(const call_plan& what, const variation_request
     reply = std::move(next);
   }
   if (reply.status == reply_status::unauthorized) {
-    reply.detail += " (check key_env or key_file of this model; it is not asked again)";
+    const endpoint_settings& server = settings_.models[what.origin.model].server;
+    const bool keyless = server.key.empty() && server.headers.empty();
+    reply.detail += " (check key_env or key_file of this model";
+    reply.detail += keyless ? ", no key was sent; it is not asked again)" : "; it is not asked again)";
     {
       const std::scoped_lock lock(guard_);
       refused_[what.origin.model] = reply.detail;
@@ -233,9 +256,9 @@ language_models::call_plan language_models::plan_of(const call_origin& origin, c
       .request = chat_body(request, model.server.dialect),
       .sampling = sampling_json(request.sampling),
       .most = price_of(model.price, estimated_tokens(request), request.sampling.max_tokens * request.replies),
-      .live = [&, at = origin.model](const call_budget& budget) {
-        return servers_[at]->chat(request, owner.stop, budget);
-      }};
+      .live = [&, at = origin.model](
+                  const call_budget& budget) { return servers_[at]->chat(request, owner.stop, budget); },
+      .chat = &request};
 }
 
 chat_reply language_models::ask(const call_origin& origin, const chat_request& request,

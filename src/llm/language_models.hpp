@@ -127,7 +127,8 @@ class language_models {
     std::string sampling = {};  ///< JSON
     double most = 0;            ///< money that it may cost
     std::function<chat_reply(const call_budget&)> live;
-    std::int64_t sample = 0;  ///< which of several replies to one request it is
+    std::int64_t sample = 0;             ///< which of several replies to one request it is
+    const chat_request* chat = nullptr;  ///< null: it is a request for embeddings
   };
   /// Where a call is kept: its key in cassettes, and the content id of its request.
   struct call_place {
@@ -153,6 +154,7 @@ class language_models {
                                    const variation_request& owner);
   chat_reply spend(const call_plan& what, const variation_request& owner);
   chat_reply try_live(const call_plan& what, const variation_request& owner);
+  void warn_of_missing_prices();
   bool wait_for_server(const chat_reply& failed, const std::stop_token& stop);
   void hear(std::size_t model, const chat_reply& tried);
   void conclude(const call_origin& origin, const chat_reply& reply);
@@ -193,6 +195,13 @@ class language_models {
   std::vector<bool> served_;     ///< by model: whether it took a request
   std::vector<bool> one_reply_;  ///< by model: whether it gave one reply to a request for several
   std::vector<std::string> warnings_;
+  /// By model: whether it was asked to chat, and how many of its latest calls were rejected.
+  struct rejections {
+    bool asked = false;
+    int in_a_row = 0;
+  };
+  bool rejects_everything(std::size_t model) const;
+  std::vector<rejections> rejections_;
   std::string outage_;  ///< why no model can be asked any more; empty: they can
 };
 

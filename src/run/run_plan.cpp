@@ -292,8 +292,11 @@ bool tells_where_a_model_is(const std::string& assignment) {
   const auto dot = assignment.find("].");
   if (dot == std::string::npos) return false;
   const std::string key = assignment.substr(dot + 2, assignment.find('=') - dot - 2);
-  return key == "url" || key == "key_env" || key == "key_file" || key == "ca_file" || key == "headers" ||
-         key.starts_with("headers.");
+  for (const std::string one : {"url", "key_env", "key_file", "ca_file", "headers", "timeouts", "retries",
+                                "max_tokens_key", "stream", "concurrency", "calls_per_minute"}) {
+    if (key == one || key.starts_with(one + ".") || key.starts_with(one + "[")) return true;
+  }
+  return false;
 }
 
 void require_changeable(const std::string& assignment) {
@@ -303,8 +306,9 @@ void require_changeable(const std::string& assignment) {
     return;
   throw error(
       error_code::usage,
-      "resume can only change stop, run.parallel, run.finish, llm.patience, and url, key_env, key_file, "
-      "headers and ca_file of a model, not '" +
+      "resume can only change stop, run.parallel, run.finish, llm.patience, and url, "
+      "key_env, key_file, headers, ca_file, max_tokens_key, stream, timeouts, retries, concurrency and "
+      "calls_per_minute of a model, not '" +
           assignment + "'",
       {}, "other changes need a new run");
 }
