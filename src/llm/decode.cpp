@@ -16,9 +16,25 @@
 namespace kevo {
 namespace {
 
-std::string key_of(settings& from, const std::string& directory, bool needed) {
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+/// Whether OPENAI_API_KEY is meant for this address: a key must not go to a server that it was not made for.
+bool is_openai_address(const std::string& url) {
+  return url.starts_with("https://api.openai.com/") ||
+         (!url.empty() && url == environment("OPENAI_BASE_URL"));
+}
+
+std::string key_of(settings& from, const std::string& directory, const std::string& url, bool needed) {
+  const bool usual = !from.probing() && !from.has("key_file") && is_openai_address(url) &&
+                     !environment("OPENAI_API_KEY").empty();
   const std::string variable = from.text(
-      "key_env", {.def = "", .doc = "environment variable that holds the API key; empty means no key"});
+      "key_env",
+      {.def = usual ? "OPENAI_API_KEY" : "",
+       .doc = "environment variable that holds the API key; empty means no key. If the key is absent, "
+              "OPENAI_API_KEY is used for the servers https://api.openai.com and OPENAI_BASE_URL"});
   const std::string file = path_from(
       from, "key_file",
       {.def = "", .doc = "file that holds the API key, relative to the config; empty means no file"},
@@ -185,11 +201,24 @@ std::string json_of(const settings_node& node) {
   return "null";
 }
 
+/// Where the variables of OpenAI's own client say that the server is.
+std::string usual_url() {
+  if (std::string named = environment("OPENAI_BASE_URL"); !named.empty()) return named;
+  return environment("OPENAI_API_KEY").empty() ? std::string() : std::string("https://api.openai.com/v1");
+}
+
 std::string url_from(settings& from) {
-  std::string url =
-      from.text("url", {.doc = "base URL of the OpenAI-compatible server, mostly up to and including "
-                               "/v1; a query is kept"});
+  const std::string url = from.text(
+      "url",
+      {.def = from.probing() ? std::string() : usual_url(),
+       .doc = "base URL of the OpenAI-compatible server, mostly up to and including /v1; a query is kept. "
+              "If absent, the environment variable OPENAI_BASE_URL, or https://api.openai.com/v1 if only "
+              "OPENAI_API_KEY is set"});
   if (from.probing()) return url;
+  if (url.empty())
+    from.fail("url", "this model has no address",
+              "write url: \"http://localhost:8000/v1\", or set OPENAI_BASE_URL or OPENAI_API_KEY in the "
+              "environment");
   try {
     refuse_secrets_in_url(from, url);
   } catch (const error& wrong) {
@@ -379,7 +408,7 @@ model_settings decode_model(settings& from, const std::string& directory, bool n
   server.url = url_from(from);
   server.dialect.model = from.text(
       "model", {.def = made.name, .doc = "name of the model on the server; empty: the value of name"});
-  server.key = key_of(from, directory, needs_key);
+  server.key = key_of(from, directory, server.url, needs_key);
   server.headers = headers_from(from, directory, needs_key);
   server.ca_file = path_from(from, "ca_file",
                              {.def = "",

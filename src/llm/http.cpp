@@ -268,7 +268,7 @@ class exchange {
   template <class Stream>
   void talk(Stream& stream) {
     const bool through = what_.proxy && !what_.to.tls;
-    http_request_text ask{http::verb::post,
+    http_request_text ask{what_.get ? http::verb::get : http::verb::post,
                           (through ? "http://" + authority() : std::string()) + what_.to.path, 11};
     const bool usual = what_.to.port == (what_.to.tls ? "443" : "80");
     ask.set(http::field::host, usual ? what_.to.host : authority());

@@ -26,10 +26,11 @@ struct http_request {
   url to;
   std::optional<url> proxy;
   std::vector<std::pair<std::string, std::string>> headers;
-  std::string body;     ///< it is a POST
+  std::string body;
   std::string ca_file;  ///< certificates to trust beside the system's
   http_limits limits;
   std::stop_token stop;
+  bool get = false;  ///< a GET without a body; else it is a POST
   std::function<void(std::string_view)>
       part;  ///< called with every part of a 2xx body as it comes; may be empty
 };
