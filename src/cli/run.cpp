@@ -27,6 +27,7 @@ struct run_options {
   bool reference = false;
   bool plain = false;
   bool replay_models = false;
+  bool until_model = false;
   bool check = false;
   bool require_confirmed = false;
   std::string task;
@@ -133,6 +134,11 @@ void add_run(CLI::App& program, invocation& shared) {
   verb->add_flag("--replay-models", given->replay_models,
                  "Take the replies of language models from the cassette of the config, or with --replay from "
                  "the journal; needs no network and no API keys");
+  auto* until = verb->add_flag(
+      "--until-model", given->until_model,
+      "Ask no language model: stop when one is to be asked, and write its requests as files into the folder "
+      "requests of the run. Write the replies beside them; kevo resume goes on with them");
+  until->excludes("--replay-models");
   verb->add_flag(
       "--check", given->check,
       "Check the config, ask each of its language models once, with a tool, and exit; exits with 1 if "
@@ -141,6 +147,7 @@ void add_run(CLI::App& program, invocation& shared) {
   add_require_confirmed(*verb, *given);
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] {
+    if (given->until_model) given->overrides.emplace_back("llm.ask=files");
     if (given->replay_models) given->overrides.emplace_back("llm.cassette.mode=replay");
     if (given->reference) {
       fmt::print("{}", config_reference());

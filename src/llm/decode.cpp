@@ -207,18 +207,22 @@ std::string usual_url() {
   return environment("OPENAI_API_KEY").empty() ? std::string() : std::string("https://api.openai.com/v1");
 }
 
-std::string url_from(settings& from) {
+/// `needed`: the replies do not come from elsewhere.
+std::string url_from(settings& from, bool needed) {
   const std::string url = from.text(
       "url",
-      {.def = from.probing() ? std::string() : usual_url(),
+      {.def = needed && !from.probing() ? usual_url() : std::string(),
        .doc = "base URL of the OpenAI-compatible server, mostly up to and including /v1; a query is kept. "
               "If absent, the environment variable OPENAI_BASE_URL, or https://api.openai.com/v1 if only "
               "OPENAI_API_KEY is set"});
   if (from.probing()) return url;
-  if (url.empty())
-    from.fail("url", "this model has no address",
-              "write url: \"http://localhost:8000/v1\", or set OPENAI_BASE_URL or OPENAI_API_KEY in the "
-              "environment");
+  if (url.empty()) {
+    if (needed)
+      from.fail("url", "this model has neither an address nor a command",
+                "write url: \"http://localhost:8000/v1\" or command: [PROGRAM], or set OPENAI_BASE_URL or "
+                "OPENAI_API_KEY in the environment");
+    return url;
+  }
   try {
     refuse_secrets_in_url(from, url);
   } catch (const error& wrong) {
@@ -399,17 +403,29 @@ void decode_knowledge(settings& from, const std::string& directory, const std::s
 
 }  // namespace
 
-model_settings decode_model(settings& from, const std::string& directory, bool needs_key) {
+model_settings decode_model(settings& from, const std::string& directory, bool needs_key, bool from_files) {
   model_settings made;
   made.name = from.text("name", {.doc = "name of the model in this config, in journals and in cassettes"});
   if (!from.probing() && (made.name.empty() || made.name.find('/') != std::string::npos))
     from.fail("name", "the name must not be empty and must not contain a slash");
   endpoint_settings& server = made.server;
-  server.url = url_from(from);
+  server.command = from.texts(
+      "command",
+      {.doc =
+           "program and its arguments that answer in place of a server: it gets the request as JSON on its "
+           "standard input and prints the reply. It starts in the folder of the config; a path with a slash "
+           "is "
+           "relative to it. timeouts.total limits its time"},
+      std::vector<std::string>{});
+  if (!server.command.empty()) server.directory = directory;
+  const bool asked = !from_files;
+  server.url = url_from(from, asked && server.command.empty());
+  if (!server.url.empty() && !server.command.empty() && !from.probing())
+    from.fail("command", "a model has either a url or a command", "remove one of them");
   server.dialect.model = from.text(
       "model", {.def = made.name, .doc = "name of the model on the server; empty: the value of name"});
-  server.key = key_of(from, directory, server.url, needs_key);
-  server.headers = headers_from(from, directory, needs_key);
+  server.key = key_of(from, directory, server.url, needs_key && asked);
+  server.headers = headers_from(from, directory, needs_key && asked);
   server.ca_file = path_from(from, "ca_file",
                              {.def = "",
                               .doc = "PEM file of certificates to trust in addition to those of the "
@@ -428,6 +444,10 @@ model_settings decode_model(settings& from, const std::string& directory, bool n
   decode_timeouts(from, server);
   decode_retries(from, server);
   decode_rate(from, server);
+  if (from_files || !server.command.empty()) {  // each gets the whole of one request and gives one reply
+    server.dialect.stream = false;
+    server.dialect.several_replies = false;
+  }
   return made;
 }
 
@@ -436,9 +456,16 @@ std::shared_ptr<language_models> decode_models(settings& from, const std::string
   models_settings made;
   decode_cassette(from, directory, made);
   const bool needs_keys = ready && made.mode != cassette_mode::replay;
+  made.from_files =
+      from.text("ask",
+                {.def = "servers",
+                 .doc = "who is asked. files: nobody; the run stops when a model is asked, its requests are "
+                        "files in the folder requests of the run, and kevo resume takes the replies from "
+                        "files beside them (kevo run --until-model sets this)",
+                 .one_of = {"servers", "files"}}) == "files";
   std::set<std::string> names;
   for (settings& one : from.children("models", false, "the language models")) {
-    made.models.push_back(decode_model(one, directory, needs_keys));
+    made.models.push_back(decode_model(one, directory, needs_keys, made.from_files));
     if (!names.insert(made.models.back().name).second)
       one.fail("name", "two models have this name", "give each model a different name");
   }

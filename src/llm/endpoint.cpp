@@ -10,6 +10,7 @@
 #include "src/base/time/wait_unless_stopped.hpp"
 #include "src/llm/openai.hpp"
 #include "src/llm/openai_stream.hpp"
+#include "src/llm/program_call.hpp"
 #include "src/llm/text_calls.hpp"
 
 namespace kevo {
@@ -202,8 +203,8 @@ std::size_t call_limiter::most_at_once() const {
 
 endpoint::endpoint(endpoint_settings settings)
     : settings_(std::move(settings)),
-      address_(parse_url(settings_.url)),
-      proxy_(proxy_from_environment(address_)),
+      address_(settings_.command.empty() && !settings_.url.empty() ? parse_url(settings_.url) : url{}),
+      proxy_(address_.host.empty() ? std::nullopt : proxy_from_environment(address_)),
       secrets_(secrets_of(settings_)),
       limiter_(settings_.calls) {}
 
@@ -233,8 +234,24 @@ refused_request endpoint::refusable(const http_request& sent, std::int64_t token
           .max_tokens = max_tokens};
 }
 
+/// A program counts no tokens, unless its reply says how many there were.
+chat_reply endpoint::program_once(const chat_request& request, const std::string& body,
+                                  const std::stop_token& stop) const {
+  chat_reply reply = ask_program(settings_.command, settings_.directory, body, call_ids(request),
+                                 settings_.limits.total_s, stop);
+  take_calls_from_text(reply, request.tools, call_ids(request));
+  refuse_babble(reply, request.sampling.max_tokens);
+  if (!reply.counted && reply.ok()) {
+    reply.tokens_in = estimated_tokens(request);
+    reply.tokens_out = std::min(request.sampling.max_tokens, estimated_tokens(written_bytes(reply)));
+    reply.tokens_estimated = reply.tokens_in + reply.tokens_out;
+  }
+  return reply;
+}
+
 chat_reply endpoint::chat_once(const chat_request& request, const std::string& body,
                                const std::stop_token& stop, double& retry_after_s) const {
+  if (!settings_.command.empty()) return program_once(request, body, stop);
   http_request asked = request_to("/chat/completions", body, stop);
   chat_stream stream;
   if (settings_.dialect.stream) asked.part = [&stream](std::string_view part) { stream.feed(part); };
@@ -343,6 +360,8 @@ std::vector<std::vector<float>> endpoint::embed(const std::vector<std::string>& 
   const std::string body = embedding_body(settings_.dialect.model, texts);
   std::vector<std::vector<float>> vectors;
   reply = tried(stop, budget, [&](double& retry_after_s) {
+    if (!settings_.command.empty())
+      return failed(reply_status::rejected, "a program gives no embeddings: use a model with a url");
     const http_request asked = request_to("/embeddings", body, stop);
     const http_response answer = post(asked);
     retry_after_s = retry_after_seconds(answer.retry_after, std::chrono::system_clock::now());

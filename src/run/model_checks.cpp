@@ -9,7 +9,7 @@ namespace kevo {
 
 bool is_asked(const models_settings& models) {
   const bool recorded = models.mode == cassette_mode::replay || models.mode == cassette_mode::automatic;
-  return !recorded && !models.models.empty();
+  return !recorded && !models.from_files && !models.models.empty();
 }
 
 std::vector<model_check> check_models_of(const config_source& config) {

@@ -8,7 +8,7 @@
 
 namespace kevo {
 
-/// Whether a run asks these models at all: replies do not come from a cassette.
+/// Whether a run asks these models at all: replies come neither from a cassette nor from files.
 bool is_asked(const models_settings& models);
 
 /// Asks each model of a config once (see check_models). Nothing is evaluated and no cassette is opened. Empty

@@ -292,8 +292,8 @@ bool tells_where_a_model_is(const std::string& assignment) {
   const auto dot = assignment.find("].");
   if (dot == std::string::npos) return false;
   const std::string key = assignment.substr(dot + 2, assignment.find('=') - dot - 2);
-  for (const std::string one : {"url", "key_env", "key_file", "ca_file", "headers", "timeouts", "retries",
-                                "max_tokens_key", "stream", "concurrency", "calls_per_minute"}) {
+  for (const std::string one : {"url", "key_env", "key_file", "ca_file", "command", "headers", "timeouts",
+                                "retries", "max_tokens_key", "stream", "concurrency", "calls_per_minute"}) {
     if (key == one || key.starts_with(one + ".") || key.starts_with(one + "[")) return true;
   }
   return false;
@@ -302,11 +302,11 @@ bool tells_where_a_model_is(const std::string& assignment) {
 void require_changeable(const std::string& assignment) {
   if (assignment.rfind("stop", 0) == 0 || assignment.rfind("run.parallel", 0) == 0 ||
       assignment.rfind("run.finish", 0) == 0 || assignment.starts_with("llm.patience=") ||
-      tells_where_a_model_is(assignment))
+      assignment.starts_with("llm.ask=") || tells_where_a_model_is(assignment))
     return;
   throw error(
       error_code::usage,
-      "resume can only change stop, run.parallel, run.finish, llm.patience, and url, "
+      "resume can only change stop, run.parallel, run.finish, llm.patience, llm.ask, and url, command, "
       "key_env, key_file, headers, ca_file, max_tokens_key, stream, timeouts, retries, concurrency and "
       "calls_per_minute of a model, not '" +
           assignment + "'",

@@ -67,9 +67,12 @@ struct endpoint_settings {
   std::string ca_file;     ///< file of trusted certificates (PEM); empty uses those of the system
   openai_dialect dialect;  ///< what a request contains
   std::vector<request_header> headers;  ///< sent in addition to kevo's own
-  http_limits limits;                   ///< of one HTTP request
-  retry_settings retries;               ///< how often a failed call is repeated
-  call_limits calls;                    ///< of all calls to this server
+  /// A program and its arguments that answer in place of a server (docs/llm.md); empty: there is a server.
+  std::vector<std::string> command;
+  std::string directory;   ///< in which the program is started; empty: the current one
+  http_limits limits;      ///< of one HTTP request
+  retry_settings retries;  ///< how often a failed call is repeated
+  call_limits calls;       ///< of all calls to this server
 };
 
 /// How recorded calls (a cassette) are used. off: there is no cassette. record: the models are asked, and
@@ -116,6 +119,10 @@ struct models_settings {
   double patience_s = 120;
   cassette_mode mode = cassette_mode::off;  ///< how recorded calls are used
   std::string cassette_path;                ///< file of the cassette; unused if `mode` is off
+  /// Whether every reply comes from a file in the folder of the run, and no server or program is asked. A
+  /// turn without its reply writes the request into a file, and the session ends; a resumed session reads the
+  /// reply.
+  bool from_files = false;
   bool ready = true;      ///< false: no model is asked and no cassette is opened, as for printing a config
   std::string knowledge;  ///< folder of knowledge pages; empty: none
   std::string skills;     ///< folder for pages distilled from confirmed improvements; empty disables them
