@@ -25,6 +25,7 @@
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/python_server.hpp"
 #include "src/cli/command.hpp"
+#include "src/run/model_checks.hpp"
 
 namespace kevo::cli {
 namespace {
@@ -175,14 +176,21 @@ void print_json(const std::vector<machine_fact>& all, const core_plan& cores, co
 }  // namespace
 
 void add_doctor(CLI::App& program, invocation& shared) {
-  auto* verb =
-      program.add_subcommand("doctor", "Check this machine: sandbox layers, compilers, tools and GPU");
+  auto* verb = program.add_subcommand(
+      "doctor",
+      "Check this machine: sandbox layers, compilers, tools and GPU; and the language models of a config");
   auto calibrate = std::make_shared<bool>(false);
+  auto config = std::make_shared<std::string>();
+  verb->add_option("config", *config, "Config file whose language models are each asked once");
   verb->add_flag("--calibrate", *calibrate,
                  "Also measure the peak compute rate and memory bandwidth of the CPU and the GPU");
   add_json_flag(*verb, shared);
-  verb->callback([calibrate, &shared] {
-    const auto all = look_around();
+  verb->callback([calibrate, config, &shared] {
+    auto all = look_around();
+    if (!config->empty()) {
+      for (const auto& one : check_models_of(read_config(*config, {})))
+        all.push_back({"language model: " + one.model, one.works, true, one.said});
+    }
     const ceilings measured = *calibrate ? measure_ceilings() : ceilings{};
     const auto gpu = *calibrate ? cuda::calibrate_gpu(cuda::user_cache_folder()) : std::nullopt;
     (shared.json ? print_json : print)(all, plan_cores(1), measured, gpu, *calibrate);

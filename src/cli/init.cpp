@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,7 +15,9 @@
 
 #include <kevo/error.hpp>
 
+#include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
+#include "src/cli/init_model.hpp"
 #include "src/cli/init_templates.hpp"
 
 namespace kevo::cli {
@@ -32,7 +35,8 @@ void write(const fs::path& path, const std::string& text) {
 }
 
 /// Writes a project; gives its files.
-std::vector<project_file> init(const std::string& folder, const std::string& chosen) {
+std::vector<project_file> init(const std::string& folder, const std::string& chosen,
+                               const std::optional<model_entry>& model) {
   const std::string name = fs::path(folder).filename().string();
   bool plain = !name.empty();
   for (const char c : name)
@@ -44,7 +48,10 @@ std::vector<project_file> init(const std::string& folder, const std::string& cho
   if (fs::exists(folder)) {
     throw error(error_code::usage, fmt::format("'{}' already exists", folder), {}, "choose another name");
   }
-  const auto files = project_of(chosen, name);
+  auto files = project_of(chosen, name);
+  for (auto& [file, text] : files) {
+    if (model && file == "config.yaml") text = with_model(std::move(text), *model);
+  }
   fs::create_directories(folder);
   for (const auto& [file, text] : files) write(fs::path(folder) / file, text);
   return files;
@@ -75,13 +82,23 @@ void add_init(CLI::App& program, invocation& shared) {
   verb->add_option("name", *folder, "Name of the task, or a path whose last part is the name")->required();
   verb->add_option("--template", *chosen,
                    fmt::format("Kind of project: {} (default: cpu)", fmt::join(init_templates(), ", ")));
+  auto wanted = std::make_shared<std::string>();
+  auto* with = verb->add_option(
+      "--model", *wanted,
+      "Language model that the config asks: the address of a server (http://localhost:8000/v1), or the name "
+      "of a "
+      "model (gpt-..., claude-..., gemini-..., VENDOR/MODEL of OpenRouter, MODEL:TAG of Ollama)");
   add_json_flag(*verb, shared);
-  verb->callback([folder, chosen, &shared] {
-    const auto files = init(*folder, *chosen);
+  verb->callback([folder, chosen, wanted, with, &shared] {
+    const auto model = with->count() > 0 ? std::optional(model_entry_of(*wanted)) : std::nullopt;
+    const auto files = init(*folder, *chosen, model);
     if (shared.json) {
       fmt::print("{{\"task\": \"{0}/task.yaml\", \"config\": \"{0}/config.yaml\"}}\n", *folder);
     } else {
-      fmt::print("wrote {}/{}; next:\n{}", *folder, listed(files), next_steps(*folder, *chosen));
+      fmt::print("wrote {}/{}; next:\n{}{}", *folder, listed(files),
+                 model ? fmt::format("  kevo run --check {}/config.yaml\n", *folder) : "",
+                 next_steps(*folder, *chosen));
+      if (model && !model->note.empty()) fmt::print("note: {}\n", format::printable(model->note));
     }
   });
 }

@@ -148,7 +148,8 @@ void print_outcome(const run_outcome& ended, invocation& shared, const std::stri
                format::printable(words_of(ended)));
   }
   // Seeds that do not pass, an operator without a program: what the user gave cannot work.
-  if (ended.ledger.valid == 0 && !ended.setbacks.empty()) shared.exit_code = 2;
+  const bool goes_on = ended.stopped_by == "a model is asked";
+  if (ended.ledger.valid == 0 && !ended.setbacks.empty() && !goes_on) shared.exit_code = 2;
   const bool sure = ended.best && ended.best.verdict.confirmed();
   if (shared.exit_code == 0 && require_confirmed && !sure) shared.exit_code = 3;
   if (ended.interrupted) shared.exit_code = 130;

@@ -5,10 +5,15 @@
 #include <optional>
 
 #include <CLI/CLI.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 
+#include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/outcome.hpp"
+#include "src/run/model_checks.hpp"
 #include "src/run/run_plan.hpp"
 
 namespace kevo::cli {
@@ -22,11 +27,21 @@ struct run_options {
   bool reference = false;
   bool plain = false;
   bool replay_models = false;
+  bool until_model = false;
+  bool check = false;
   bool require_confirmed = false;
   std::string task;
   std::string openevolve;
   std::string shinka;
 };
+
+std::string json_of(const std::vector<model_check>& models) {
+  boost::json::array list;
+  for (const auto& one : models)
+    list.push_back(boost::json::object{
+        {"name", one.model}, {"works", one.works}, {"calls_tools", one.calls_tools}, {"said", one.said}});
+  return boost::json::serialize(boost::json::object{{"models", std::move(list)}});
+}
 
 std::optional<evaluator_choice> chosen_evaluator(const run_options& given) {
   if (!given.openevolve.empty()) return evaluator_choice{evaluator_system::openevolve, given.openevolve};
@@ -40,6 +55,27 @@ void print_config(const run_options& given) {
                                          : read_config(given.config, given.overrides);
   const session_plan plan = decode_plan(config, {}, {}, plan_use::session);
   fmt::print("{}\n", plan.origin.config);
+}
+
+/// Decodes the whole config and asks its models once; what was found is printed.
+void check(const run_options& given, invocation& shared) {
+  const auto evaluator = chosen_evaluator(given);
+  const config_source config = evaluator ? evaluator_run(*evaluator, given.config, given.overrides)
+                                         : read_config(given.config, given.overrides);
+  decode_plan(config, {}, {}, plan_use::session);
+  const auto models = check_models_of(config);
+  for (const auto& one : models) {
+    if (!one.works) shared.exit_code = 1;
+  }
+  if (shared.json) {
+    fmt::print("{}\n", json_of(models));
+    return;
+  }
+  fmt::print("the config is valid\n");
+  if (models.empty()) fmt::print("no language model is asked\n");
+  for (const auto& one : models)
+    fmt::print("{:>6}  {}: {}\n", one.works ? "ok" : "FAILED", format::printable(one.model),
+               format::printable(one.said));
 }
 
 void replay(const run_options& given, invocation& shared) {
@@ -98,10 +134,20 @@ void add_run(CLI::App& program, invocation& shared) {
   verb->add_flag("--replay-models", given->replay_models,
                  "Take the replies of language models from the cassette of the config, or with --replay from "
                  "the journal; needs no network and no API keys");
+  auto* until = verb->add_flag(
+      "--until-model", given->until_model,
+      "Ask no language model: stop when one is to be asked, and write its requests as files into the folder "
+      "requests of the run. Write the replies beside them; kevo resume goes on with them");
+  until->excludes("--replay-models");
+  verb->add_flag(
+      "--check", given->check,
+      "Check the config, ask each of its language models once, with a tool, and exit; exits with 1 if "
+      "one does not answer");
   verb->add_flag("--plain", given->plain, "Print plain lines instead of the live display");
   add_require_confirmed(*verb, *given);
   add_json_flag(*verb, shared);
   verb->callback([given, &shared] {
+    if (given->until_model) given->overrides.emplace_back("llm.ask=files");
     if (given->replay_models) given->overrides.emplace_back("llm.cassette.mode=replay");
     if (given->reference) {
       fmt::print("{}", config_reference());
@@ -113,6 +159,7 @@ void add_run(CLI::App& program, invocation& shared) {
                   "for example, kevo run configs/quickstart.yaml");
     }
     if (given->print_config) return print_config(*given);
+    if (given->check) return check(*given, shared);
     if (!given->replay.empty()) return replay(*given, shared);
     const auto display = shared.json    ? display_mode::quiet
                          : given->plain ? display_mode::plain

@@ -18,7 +18,9 @@ namespace kevo {
 std::shared_ptr<language_models> decode_models(settings& from, const std::string& directory,
                                                const registry& plugins, bool ready);
 
-/// One entry of `llm.models`. `needs_key`: a key that is named must be there.
-model_settings decode_model(settings& from, const std::string& directory, bool needs_key);
+/// One entry of `llm.models`. `needs_key`: a key that is named must be there. `from_files`: nobody is asked,
+/// so that neither a key nor an address is needed.
+model_settings decode_model(settings& from, const std::string& directory, bool needs_key,
+                            bool from_files = false);
 
 }  // namespace kevo

@@ -10,6 +10,8 @@
 #include "src/base/time/wait_unless_stopped.hpp"
 #include "src/llm/openai.hpp"
 #include "src/llm/openai_stream.hpp"
+#include "src/llm/program_call.hpp"
+#include "src/llm/text_calls.hpp"
 
 namespace kevo {
 namespace {
@@ -42,7 +44,7 @@ bool is_secret(const std::string& key) {
   return key.size() >= 16;
 }
 
-void hide(chat_reply& reply, const std::string& key) {
+void hide_secret(chat_reply& reply, const std::string& key) {
   hide(reply.detail, key);
   if (is_secret(key)) {
     for (auto* text :
@@ -52,7 +54,32 @@ void hide(chat_reply& reply, const std::string& key) {
       for (auto* text : {&call.id, &call.name, &call.arguments}) hide(*text, key);
     }
   }
-  for (auto& one : reply.further) hide(one, key);
+  for (auto& one : reply.further) hide_secret(one, key);
+}
+
+/// What a server may not repeat. A header such as "Bearer KEY" holds a secret that stands alone elsewhere.
+std::vector<std::string> secrets_of(const endpoint_settings& settings) {
+  std::vector<std::string> all{settings.key};
+  for (const auto& header : settings.headers) {
+    if (!header.secret) continue;
+    all.push_back(header.value);
+    const auto space = header.value.rfind(' ');
+    if (space == std::string::npos) continue;
+    std::string last = header.value.substr(space + 1);
+    if (is_secret(last)) all.push_back(std::move(last));
+  }
+  return all;
+}
+
+/// The path of an operation below a base path: before the query, if there is one.
+std::string path_below_base(const std::string& base, std::string_view operation) {
+  const auto query = base.find('?');
+  std::string path = base.substr(0, query);
+  const std::string rest = query == std::string::npos ? std::string() : base.substr(query);
+  constexpr std::string_view whole = "/chat/completions";  // some copy the address of one operation
+  while (path.ends_with('/')) path.pop_back();
+  if (path.ends_with(whole)) path.erase(path.size() - whole.size());
+  return path.append(operation) + rest;
 }
 
 chat_reply failed(reply_status status, std::string detail) {
@@ -63,7 +90,7 @@ chat_reply failed(reply_status status, std::string detail) {
 }
 
 /// What an HTTP answer is before anyone looks into it; ok means: look.
-chat_reply judged(const http_response& answer) {
+chat_reply judged(const http_response& answer, const refused_request& asked) {
   switch (answer.failure) {
     case http_failure::none:
       break;
@@ -82,8 +109,10 @@ chat_reply judged(const http_response& answer) {
       return reply;
     }
   }
-  const std::string said =
-      "the server answered " + std::to_string(answer.status) + ": " + error_text(answer.body);
+  const std::string words = error_text(answer.body);
+  std::string said = "the server answered " + std::to_string(answer.status) + ": " + words;
+  if (const std::string cure = cure_of(answer.status, words, answer.location, asked); !cure.empty())
+    said += " (" + cure + ")";
   if (answer.status == 429) return failed(reply_status::rate_limited, said);
   if (answer.status == 408 || answer.status == 409 || answer.status / 100 == 5) {
     chat_reply reply = failed(reply_status::server_error, said);
@@ -124,6 +153,13 @@ void refuse_babble(chat_reply& reply, std::int64_t max_tokens) {
   reply.content.clear();
   reply.reasoning.clear();
   reply.tool_calls.clear();
+}
+
+/// Each call needs an id by which it is answered; some servers leave it empty.
+void name_calls(chat_reply& reply, const std::string& ids) {
+  for (std::size_t i = 0; i < reply.tool_calls.size(); ++i) {
+    if (reply.tool_calls[i].id.empty()) reply.tool_calls[i].id = ids + std::to_string(i);
+  }
 }
 
 bool another_try_may_help(reply_status status) {
@@ -167,19 +203,19 @@ std::size_t call_limiter::most_at_once() const {
 
 endpoint::endpoint(endpoint_settings settings)
     : settings_(std::move(settings)),
-      address_(parse_url(settings_.url)),
-      proxy_(proxy_from_environment(address_)),
-      limiter_(settings_.calls) {
-  while (address_.path.ends_with('/')) address_.path.pop_back();
-}
+      address_(settings_.command.empty() && !settings_.url.empty() ? parse_url(settings_.url) : url{}),
+      proxy_(address_.host.empty() ? std::nullopt : proxy_from_environment(address_)),
+      secrets_(secrets_of(settings_)),
+      limiter_(settings_.calls) {}
 
 http_request endpoint::request_to(const char* path, std::string body, const std::stop_token& stop) const {
   http_request request;
   request.to = address_;
-  request.to.path += path;
+  request.to.path = path_below_base(address_.path, path);
   request.proxy = proxy_;
   request.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json, text/event-stream"}};
   if (!settings_.key.empty()) request.headers.emplace_back("Authorization", "Bearer " + settings_.key);
+  for (const auto& header : settings_.headers) request.headers.emplace_back(header.name, header.value);
   request.body = std::move(body);
   request.ca_file = settings_.ca_file;
   request.limits = settings_.limits;
@@ -187,8 +223,35 @@ http_request endpoint::request_to(const char* path, std::string body, const std:
   return request;
 }
 
+/// What is known of a request if it is refused.
+refused_request endpoint::refusable(const http_request& sent, std::int64_t tokens,
+                                    std::int64_t max_tokens) const {
+  const bool v6 = sent.to.host.find(':') != std::string::npos;
+  return {.url = (sent.to.tls ? "https://" : "http://") + (v6 ? "[" + sent.to.host + "]" : sent.to.host) +
+                 ":" + sent.to.port + sent.to.path,
+          .model = settings_.dialect.model,
+          .tokens = tokens,
+          .max_tokens = max_tokens};
+}
+
+/// A program counts no tokens, unless its reply says how many there were.
+chat_reply endpoint::program_once(const chat_request& request, const std::string& body,
+                                  const std::stop_token& stop) const {
+  chat_reply reply = ask_program(settings_.command, settings_.directory, body, call_ids(request),
+                                 settings_.limits.total_s, stop);
+  take_calls_from_text(reply, request.tools, call_ids(request));
+  refuse_babble(reply, request.sampling.max_tokens);
+  if (!reply.counted && reply.ok()) {
+    reply.tokens_in = estimated_tokens(request);
+    reply.tokens_out = std::min(request.sampling.max_tokens, estimated_tokens(written_bytes(reply)));
+    reply.tokens_estimated = reply.tokens_in + reply.tokens_out;
+  }
+  return reply;
+}
+
 chat_reply endpoint::chat_once(const chat_request& request, const std::string& body,
                                const std::stop_token& stop, double& retry_after_s) const {
+  if (!settings_.command.empty()) return program_once(request, body, stop);
   http_request asked = request_to("/chat/completions", body, stop);
   chat_stream stream;
   if (settings_.dialect.stream) asked.part = [&stream](std::string_view part) { stream.feed(part); };
@@ -196,7 +259,7 @@ chat_reply endpoint::chat_once(const chat_request& request, const std::string& b
   retry_after_s = retry_after_seconds(answer.retry_after, std::chrono::system_clock::now());
   const bool begun = answer.status / 100 == 2;
   const bool events = begun && answer.content_type.find("text/event-stream") != std::string::npos;
-  chat_reply reply = judged(answer);
+  chat_reply reply = judged(answer, refusable(asked, estimated_tokens(request), request.sampling.max_tokens));
   std::size_t written = answer.body.size();
   if (events) {
     chat_reply part = stream.finish();
@@ -216,6 +279,8 @@ chat_reply endpoint::chat_once(const chat_request& request, const std::string& b
   } else {
     reply = parse_chat(answer.body);
   }
+  take_calls_from_text(reply, request.tools, call_ids(request));
+  name_calls(reply, call_ids(request));
   refuse_babble(reply, request.sampling.max_tokens);
   for (auto& one : reply.further) refuse_babble(one, request.sampling.max_tokens);
   // What was generated was paid for, whether or not it can be used.
@@ -278,7 +343,7 @@ chat_reply endpoint::tried(const std::stop_token& stop, const call_budget& budge
   reply.tokens_out = tokens_out;
   reply.tokens_estimated = tokens_estimated;
   reply.wall_s = std::chrono::duration<double>(clock::now() - began).count();
-  hide(reply, settings_.key);
+  for (const auto& secret : secrets_) hide_secret(reply, secret);
   return reply;
 }
 
@@ -295,9 +360,12 @@ std::vector<std::vector<float>> endpoint::embed(const std::vector<std::string>& 
   const std::string body = embedding_body(settings_.dialect.model, texts);
   std::vector<std::vector<float>> vectors;
   reply = tried(stop, budget, [&](double& retry_after_s) {
-    const http_response answer = post(request_to("/embeddings", body, stop));
+    if (!settings_.command.empty())
+      return failed(reply_status::rejected, "a program gives no embeddings: use a model with a url");
+    const http_request asked = request_to("/embeddings", body, stop);
+    const http_response answer = post(asked);
     retry_after_s = retry_after_seconds(answer.retry_after, std::chrono::system_clock::now());
-    chat_reply verdict = judged(answer);
+    chat_reply verdict = judged(answer, refusable(asked, estimated_tokens(body.size()), 0));
     if (verdict.ok()) {
       vectors = parse_embeddings(answer.body, texts.size(), verdict);
       if (vectors.empty() && !texts.empty()) verdict.status = reply_status::malformed;

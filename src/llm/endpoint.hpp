@@ -13,6 +13,7 @@
 #include <kevo/llm/client.hpp>
 
 #include "src/llm/http.hpp"
+#include "src/llm/refusals.hpp"
 
 namespace kevo {
 
@@ -64,12 +65,16 @@ class endpoint {
   template <class Once>
   chat_reply tried(const std::stop_token& stop, const call_budget& budget, Once once);
   http_request request_to(const char* path, std::string body, const std::stop_token& stop) const;
+  refused_request refusable(const http_request& sent, std::int64_t tokens, std::int64_t max_tokens) const;
+  chat_reply program_once(const chat_request& request, const std::string& body,
+                          const std::stop_token& stop) const;
   chat_reply chat_once(const chat_request& request, const std::string& body, const std::stop_token& stop,
                        double& retry_after_s) const;
 
   endpoint_settings settings_;
   url address_;
   std::optional<url> proxy_;
+  std::vector<std::string> secrets_;
   call_limiter limiter_;
 };
 

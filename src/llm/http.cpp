@@ -150,7 +150,8 @@ class exchange {
     while (!done && io_.run_one() > 0) {
     }
     if (stopped_) throw broken{http_failure::cancelled, "cancelled"};
-    throw broken{http_failure::timed_out, clock::now() >= end_ ? "the whole call took too long" : late};
+    throw broken{http_failure::timed_out,
+                 clock::now() >= end_ ? "the whole call took too long (timeouts.total)" : late};
   }
 
   void connect() {
@@ -267,7 +268,7 @@ class exchange {
   template <class Stream>
   void talk(Stream& stream) {
     const bool through = what_.proxy && !what_.to.tls;
-    http_request_text ask{http::verb::post,
+    http_request_text ask{what_.get ? http::verb::get : http::verb::post,
                           (through ? "http://" + authority() : std::string()) + what_.to.path, 11};
     const bool usual = what_.to.port == (what_.to.tls ? "443" : "80");
     ask.set(http::field::host, usual ? what_.to.host : authority());
@@ -306,7 +307,8 @@ class exchange {
 
   template <class Stream>
   void receive(Stream& stream, std::optional<http_answer_parser>& parser, clock::time_point first) {
-    const char* const late = "the first token took too long";
+    const char* const late = "the first token took too long (timeouts.first)";
+    const char* const stalled = "the reply stalled: nothing came for too long (timeouts.idle)";
     error_code ec = read_final_header(stream, parser, first, late);
     http_answer_parser& reader = *parser;
     const auto& head = reader.get();
@@ -315,6 +317,7 @@ class exchange {
     if (ec)
       throw broken{http_failure::disconnected, "the connection broke before an answer: " + ec.message()};
     answer_.content_type = std::string(head[http::field::content_type]);
+    answer_.location = std::string(head[http::field::location]);
     answer_.retry_after = std::string(head[http::field::retry_after]);
     std::size_t seen = 0;
     const auto take = [&] {
@@ -325,7 +328,9 @@ class exchange {
     };
     take();
     while (!reader.is_done()) {
-      ec = read_some(stream, reader, seen == 0 ? first : end_, late);
+      const bool begun = seen > 0;
+      const auto moment = begun ? clock::now() + seconds(what_.limits.idle_s) : first;
+      ec = read_some(stream, reader, moment, begun ? stalled : late);
       take();
       if (ec) break;
     }

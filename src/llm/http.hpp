@@ -26,10 +26,11 @@ struct http_request {
   url to;
   std::optional<url> proxy;
   std::vector<std::pair<std::string, std::string>> headers;
-  std::string body;     ///< it is a POST
+  std::string body;
   std::string ca_file;  ///< certificates to trust beside the system's
   http_limits limits;
   std::stop_token stop;
+  bool get = false;  ///< a GET without a body; else it is a POST
   std::function<void(std::string_view)>
       part;  ///< called with every part of a 2xx body as it comes; may be empty
 };
@@ -42,8 +43,9 @@ struct http_response {
   unsigned status = 0;
   std::string content_type;
   std::string retry_after;
-  std::string body;   ///< what was received, also of a failure
-  bool sent = false;  ///< the whole request was sent, so that the server may be at work
+  std::string location;  ///< where a redirect leads
+  std::string body;      ///< what was received, also of a failure
+  bool sent = false;     ///< the whole request was sent, so that the server may be at work
 };
 
 /// Blocks until the answer is whole or the request failed. Thread-safe. Certificates and host names are

@@ -31,11 +31,32 @@ language_models::language_models(models_settings settings)
       refused_(settings_.models.size()),
       warned_(settings_.models.size()),
       served_(settings_.models.size()),
-      one_reply_(settings_.models.size()) {
+      one_reply_(settings_.models.size()),
+      rejections_(settings_.models.size()) {
   if (settings_.ready && !(settings_.knowledge.empty() && settings_.skills.empty()))
     knowledge_ = std::make_shared<knowledge_base>(settings_.knowledge, settings_.skills);
   skills_.use(knowledge_);
   for (const auto& model : settings_.models) servers_.push_back(std::make_unique<endpoint>(model.server));
+  warn_of_missing_prices();
+}
+
+/// A limit of money holds only where calls have prices. A server that takes a key, or is reached by https, is
+/// mostly one that charges.
+void language_models::warn_of_missing_prices() {
+  if (!settings_.ready || !(settings_.max_money > 0) || settings_.mode == cassette_mode::replay ||
+      settings_.from_files)
+    return;
+  const auto priced = [](const model_settings& m) { return m.price.input > 0 || m.price.output > 0; };
+  const bool none = std::none_of(settings_.models.begin(), settings_.models.end(), priced);
+  std::string names;
+  for (const auto& model : settings_.models) {
+    const bool charges = !model.server.key.empty() || model.server.url.starts_with("https:");
+    if (!priced(model) && (none || charges)) names += (names.empty() ? "'" : ", '") + model.name + "'";
+  }
+  if (names.empty()) return;
+  warnings_.push_back(
+      "llm.max_money has no effect on " + names +
+      ", because no price is set: add price: {input: ..., output: ...}, money per million tokens");
 }
 
 /// Sets money aside. Where calls in flight hold what is missing, waits for what they really cost; whoever
@@ -102,8 +123,25 @@ std::optional<chat_reply> language_models::replay(const cassette_key& key, const
   return std::move(found->reply);
 }
 
+/// The reply of a file. Without one, the call is cancelled, and kept nowhere: its turn is made again.
+chat_reply language_models::read_from_file(const call_plan& what, const variation_request& owner) {
+  if (what.chat == nullptr)
+    return failed_reply(reply_status::rejected, "embeddings do not come from files (llm.ask: files)");
+  auto reply =
+      files_.answer({.job = owner.job, .operator_name = what.origin.operator_name, .number = what.number},
+                    what.request, *what.chat);
+  if (!reply) return failed_reply(reply_status::cancelled, "the reply is awaited in a file");
+  if (!reply->counted) {
+    reply->tokens_in = estimated_tokens(*what.chat);
+    reply->tokens_out = estimated_tokens(reply->content.size());
+    reply->tokens_estimated = reply->tokens_in + reply->tokens_out;
+  }
+  return *std::move(reply);
+}
+
 /// Asks, within what may be spent. Every try has its price set aside before it begins.
 chat_reply language_models::spend(const call_plan& what, const variation_request& owner) {
+  if (settings_.from_files) return read_from_file(what, owner);
   const std::stop_token& begins_until = owner.ending.stop_possible() ? owner.ending : owner.stop;
   const char* const ended =
       owner.stop.stop_requested() ? "cancelled" : "the run is ending, so that no new request is sent";
@@ -124,6 +162,7 @@ chat_reply language_models::spend(const call_plan& what, const variation_request
   {
     const std::scoped_lock lock(guard_);
     ++account_.calls;
+    if (what.chat != nullptr) rejections_[what.origin.model].asked = true;
   }
   chat_reply reply = try_live(what, owner);
   // A turn is not given up because a server is being started anew.
@@ -137,7 +176,10 @@ chat_reply language_models::spend(const call_plan& what, const variation_request
     reply = std::move(next);
   }
   if (reply.status == reply_status::unauthorized) {
-    reply.detail += " (check key_env or key_file of this model; it is not asked again)";
+    const endpoint_settings& server = settings_.models[what.origin.model].server;
+    const bool keyless = server.key.empty() && server.headers.empty();
+    reply.detail += " (check key_env or key_file of this model";
+    reply.detail += keyless ? ", no key was sent; it is not asked again)" : "; it is not asked again)";
     {
       const std::scoped_lock lock(guard_);
       refused_[what.origin.model] = reply.detail;
@@ -205,11 +247,13 @@ void language_models::keep(const call_plan& what, const call_place& place, const
     tape_.add(place.key, {place.request_id, reply});
 }
 
-chat_reply language_models::carry_out(const call_plan& what, const variation_request& owner) {
+chat_reply language_models::carry_out(call_plan what, const variation_request& owner) {
+  if (settings_.from_files) what.number = files_.next_number(owner.job, what.origin.operator_name);
   if (auto known = repeat(what, owner)) return *std::move(known);
   const call_place place = place_of(what);
   auto recorded = replay(place.key, place.request_id, owner);
   chat_reply reply = recorded ? *recorded : spend(what, owner);
+  if (settings_.from_files && reply.status == reply_status::cancelled) return reply;
   keep(what, place, reply, recorded.has_value(), owner);
   return reply;
 }
@@ -233,9 +277,9 @@ language_models::call_plan language_models::plan_of(const call_origin& origin, c
       .request = chat_body(request, model.server.dialect),
       .sampling = sampling_json(request.sampling),
       .most = price_of(model.price, estimated_tokens(request), request.sampling.max_tokens * request.replies),
-      .live = [&, at = origin.model](const call_budget& budget) {
-        return servers_[at]->chat(request, owner.stop, budget);
-      }};
+      .live = [&, at = origin.model](
+                  const call_budget& budget) { return servers_[at]->chat(request, owner.stop, budget); },
+      .chat = &request};
 }
 
 chat_reply language_models::ask(const call_origin& origin, const chat_request& request,

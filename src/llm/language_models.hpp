@@ -22,6 +22,7 @@
 #include <kevo/random.hpp>
 #include <kevo/vary.hpp>
 
+#include "src/llm/awaited_replies.hpp"
 #include "src/llm/cassette.hpp"
 #include "src/llm/chat.hpp"
 #include "src/llm/endpoint.hpp"
@@ -103,6 +104,12 @@ class language_models {
   /// For a replay, which writes nothing: the pages, without skills being written.
   void open_knowledge();
 
+  /// With `models_settings::from_files`: the folder of requests and replies.
+  void keep_requests_in(std::string folder) { files_.use(std::move(folder)); }
+  /// The requests that wait for a reply in a file, and whether a turn has one.
+  const awaited_replies& awaited() const { return files_; }
+  bool awaits(std::uint64_t turn) const { return files_.awaits(turn); }
+
   models_account account() const;
   const models_settings& settings() const { return settings_; }
   std::size_t concurrency() const;
@@ -127,7 +134,9 @@ class language_models {
     std::string sampling = {};  ///< JSON
     double most = 0;            ///< money that it may cost
     std::function<chat_reply(const call_budget&)> live;
-    std::int64_t sample = 0;  ///< which of several replies to one request it is
+    std::int64_t sample = 0;             ///< which of several replies to one request it is
+    const chat_request* chat = nullptr;  ///< null: it is a request for embeddings
+    std::uint64_t number = 0;            ///< of the call in its turn, where replies come from files
   };
   /// Where a call is kept: its key in cassettes, and the content id of its request.
   struct call_place {
@@ -140,7 +149,7 @@ class language_models {
     std::vector<model_call> calls;
     bool alone = false;
   };
-  chat_reply carry_out(const call_plan& what, const variation_request& owner);
+  chat_reply carry_out(call_plan what, const variation_request& owner);
   call_place place_of(const call_plan& what);
   void keep(const call_plan& what, const call_place& place, const chat_reply& reply, bool recorded,
             const variation_request& owner);
@@ -151,8 +160,10 @@ class language_models {
   std::optional<chat_reply> repeat(const call_plan& what, const variation_request& owner);
   std::optional<chat_reply> replay(const cassette_key& key, const std::string& request_id,
                                    const variation_request& owner);
+  chat_reply read_from_file(const call_plan& what, const variation_request& owner);
   chat_reply spend(const call_plan& what, const variation_request& owner);
   chat_reply try_live(const call_plan& what, const variation_request& owner);
+  void warn_of_missing_prices();
   bool wait_for_server(const chat_reply& failed, const std::stop_token& stop);
   void hear(std::size_t model, const chat_reply& tried);
   void conclude(const call_origin& origin, const chat_reply& reply);
@@ -193,6 +204,14 @@ class language_models {
   std::vector<bool> served_;     ///< by model: whether it took a request
   std::vector<bool> one_reply_;  ///< by model: whether it gave one reply to a request for several
   std::vector<std::string> warnings_;
+  /// By model: whether it was asked to chat, and how many of its latest calls were rejected.
+  struct rejections {
+    bool asked = false;
+    int in_a_row = 0;
+  };
+  bool rejects_everything(std::size_t model) const;
+  std::vector<rejections> rejections_;
+  awaited_replies files_;
   std::string outage_;  ///< why no model can be asked any more; empty: they can
 };
 

@@ -77,6 +77,14 @@ bool language_models::out_of_patience() const {
   return settings_.patience_s > 0 && silent_since_ && seconds_since(*silent_since_) >= settings_.patience_s;
 }
 
+/// A model that never took a request is misconfigured; one that did may refuse some prompts alone.
+bool language_models::rejects_everything(std::size_t model) const {
+  constexpr int of_a_new_model = 3;
+  constexpr int of_a_known_model = 10;
+  return !refused_[model].empty() ||
+         rejections_[model].in_a_row >= (served_[model] ? of_a_known_model : of_a_new_model);
+}
+
 /// Waits before a server that could not be reached is asked again; false if it is not to be asked.
 bool language_models::wait_for_server(const chat_reply& failed, const std::stop_token& stop) {
   if (!failed.unreachable || !(settings_.patience_s > 0) || stop.stop_requested()) return false;
@@ -92,10 +100,23 @@ bool language_models::wait_for_server(const chat_reply& failed, const std::stop_
 /// Decides after a call whether any model can still be asked.
 void language_models::conclude(const call_origin& origin, const chat_reply& reply) {
   const std::scoped_lock lock(guard_);
+  if (origin.operator_name != "embeddings") {
+    int& in_a_row = rejections_[origin.model].in_a_row;
+    if (reply.status == reply_status::rejected) {
+      ++in_a_row;
+    } else if (answered(reply.status)) {
+      in_a_row = 0;
+    }
+  }
   if (!outage_.empty()) return;
+  bool all_reject = reply.status == reply_status::rejected || reply.status == reply_status::unauthorized;
+  for (std::size_t i = 0; i < rejections_.size(); ++i)
+    all_reject = all_reject && (!rejections_[i].asked || rejects_everything(i));
   const std::string& name = settings_.models[origin.model].name;
   if (reply.status == reply_status::unauthorized && reply.last_model)
     outage_ = fmt::format("no language model accepts its key; '{}': {}", name, reply.detail);
+  else if (all_reject && reply.status == reply_status::rejected)
+    outage_ = fmt::format("no language model accepts a request; '{}': {}", name, reply.detail);
   else if (silent(reply.status) && out_of_patience())
     outage_ = fmt::format("no language model has answered for {:g} s; '{}': {}", settings_.patience_s, name,
                           reply.detail);
@@ -104,9 +125,10 @@ void language_models::conclude(const call_origin& origin, const chat_reply& repl
 void language_models::require_answers() const {
   const std::scoped_lock lock(guard_);
   if (outage_.empty()) return;
-  throw error(error_code::environment, outage_, {.key = "llm.models"},
-              "start the server or correct the key (`--set llm.models[0].url=URL` names another server), "
-              "then continue with `kevo resume RUN`; all evaluations and paid replies are kept");
+  throw error(
+      error_code::environment, outage_, {.key = "llm.models"},
+      "start the server, or correct what it refuses (`--set llm.models[0].url=URL` names another server), "
+      "then continue with `kevo resume RUN`; all evaluations and paid replies are kept");
 }
 
 std::vector<std::string> language_models::take_warnings() {

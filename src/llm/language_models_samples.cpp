@@ -1,5 +1,6 @@
 // Several replies to one request, as training needs them: independent samples of one prompt.
 
+#include <algorithm>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -50,12 +51,14 @@ struct language_models::sampled {
   chat_request request;  ///< for one reply
   call_plan plan;        ///< of one reply
   std::vector<std::optional<chat_reply>> replies;
-  std::vector<call_place> places;    ///< of those that have no record
-  std::vector<std::size_t> missing;  ///< samples that no record answers, `places` in the same order
+  std::vector<call_place> places;      ///< of those that have no record
+  std::vector<std::size_t> missing;    ///< samples that no record answers, `places` in the same order
+  std::vector<std::uint64_t> numbers;  ///< of the calls in their turn, where replies come from files
 
   call_plan plan_for(std::size_t sample) const {
     call_plan one = plan;
     one.sample = static_cast<std::int64_t>(sample);
+    if (!numbers.empty()) one.number = numbers[sample];
     one.sampling = sampling_json(request.sampling, one.sample, static_cast<std::int64_t>(replies.size()));
     return one;
   }
@@ -98,7 +101,8 @@ void language_models::ask_each(sampled& all) {
         try {
           const call_plan one = all.plan_for(all.missing[i]);
           chat_reply reply = spend(one, all.owner);
-          keep(one, all.places[i], reply, false, all.owner);
+          const bool awaited = settings_.from_files && reply.status == reply_status::cancelled;
+          if (!awaited) keep(one, all.places[i], reply, false, all.owner);
           all.replies[all.missing[i]] = std::move(reply);
         } catch (...) {
           failures[i] = std::current_exception();
@@ -120,9 +124,12 @@ std::vector<chat_reply> language_models::ask(const call_origin& origin, const ch
               .plan = {},
               .replies = std::vector<std::optional<chat_reply>>(count),
               .places = {},
-              .missing = {}};
+              .missing = {},
+              .numbers = {}};
   all.request.replies = 1;
   all.plan = plan_of(origin, all.request, owner);
+  for (std::size_t i = 0; i < count && settings_.from_files; ++i)
+    all.numbers.push_back(files_.next_number(owner.job, origin.operator_name));
   for (std::size_t i = 0; i < count; ++i) {
     const call_plan one = all.plan_for(i);
     if ((all.replies[i] = repeat(one, owner))) continue;
@@ -136,10 +143,16 @@ std::vector<chat_reply> language_models::ask(const call_origin& origin, const ch
   }
   const bool at_once = [&] {
     const std::scoped_lock lock(guard_);
-    return settings_.models[origin.model].server.dialect.several_replies && !one_reply_[origin.model];
+    return settings_.models[origin.model].server.dialect.several_replies && !one_reply_[origin.model] &&
+           !settings_.from_files;
   }();
   if (at_once && all.missing.size() > 1) ask_at_once(all);
   if (!all.missing.empty()) ask_each(all);
+  // While one is awaited, the turn goes no further: what the others hold is proposed when all are there.
+  const auto awaited = std::find_if(all.replies.begin(), all.replies.end(), [this](const auto& one) {
+    return settings_.from_files && one->status == reply_status::cancelled;
+  });
+  if (awaited != all.replies.end()) return std::vector<chat_reply>(count, **awaited);
   std::vector<chat_reply> replies;
   for (auto& one : all.replies) replies.push_back(*std::move(one));
   return replies;

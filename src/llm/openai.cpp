@@ -40,19 +40,24 @@ std::string chat_body(const chat_request& request, const openai_dialect& dialect
 
 namespace {
 
+void fail_with(chat_reply& reply, const openai::told_error& told) {
+  reply.status = told.status;
+  reply.detail = "the server answered 200 with an error: " + told.message;
+}
+
 /// A choice of an answer as a reply, without tokens.
 chat_reply reply_of(const json::object& choice, const json::object& message) {
   chat_reply reply;
-  reply.content = openai::text_of(message, "content");
-  reply.reasoning = openai::text_of(message, "reasoning_content");
-  if (reply.reasoning.empty()) reply.reasoning = openai::text_of(message, "reasoning");
+  openai::take_content(message, reply);
+  const std::string thought = openai::text_of(message, "reasoning_content");
+  reply.reasoning += thought.empty() ? openai::text_of(message, "reasoning") : thought;
   if (const auto* calls = openai::list_of(message, "tool_calls")) {
     for (const auto& call : *calls) {
       const auto* one = call.if_object();
       const auto* function = one != nullptr ? openai::object_of(*one, "function") : nullptr;
       if (function == nullptr) continue;
-      reply.tool_calls.push_back({openai::text_of(*one, "id"), openai::text_of(*function, "name"),
-                                  openai::text_of(*function, "arguments")});
+      reply.tool_calls.push_back(
+          {openai::text_of(*one, "id"), openai::text_of(*function, "name"), openai::arguments_of(*function)});
     }
   }
   if (const auto* probabilities = choice.if_contains("logprobs");
@@ -61,6 +66,7 @@ chat_reply reply_of(const json::object& choice, const json::object& message) {
   if (const auto* ids = choice.if_contains("token_ids"); ids != nullptr && ids->is_array())
     reply.token_ids = json::serialize(*ids);
   openai::judge(reply, openai::text_of(choice, "finish_reason"), openai::text_of(message, "refusal"));
+  if (const auto told = openai::error_in(choice, reply_status::server_error)) fail_with(reply, *told);
   return reply;
 }
 
@@ -84,6 +90,7 @@ chat_reply parse_chat(std::string_view body) {
   }
   if (replies.empty()) {
     chat_reply reply = openai::malformed("the answer has no choices[0].message");
+    if (const auto told = openai::error_in(all, reply_status::server_error)) fail_with(reply, *told);
     openai::take_usage(all, reply);
     return reply;
   }

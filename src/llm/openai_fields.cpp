@@ -1,5 +1,6 @@
 #include "src/llm/openai_fields.hpp"
 
+#include <charconv>
 #include <utility>
 
 #include <boost/json.hpp>
@@ -44,6 +45,79 @@ std::int64_t count_of(const json::object& from, std::string_view key) {
   return ec || count < 0 ? 0 : count;
 }
 
+namespace {
+
+/// Of a part of a message, or of a list of parts.
+std::string text_in(const json::value& from) {
+  if (from.is_string()) return as_utf8(from.get_string());
+  std::string text;
+  if (const auto* list = from.if_array()) {
+    for (const auto& part : *list) text += text_in(part);
+  } else if (const auto* part = from.if_object()) {
+    for (const char* key : {"text", "thinking", "reasoning"}) {
+      if (const auto* value = part->if_contains(key)) return text_in(*value);
+    }
+  }
+  return text;
+}
+
+reply_status status_of_code(std::int64_t code, reply_status otherwise) {
+  if (code == 401) return reply_status::unauthorized;
+  if (code == 429) return reply_status::rate_limited;
+  if (code == 408 || code == 409 || code / 100 == 5) return reply_status::server_error;
+  return code / 100 == 4 ? reply_status::rejected : otherwise;
+}
+
+}  // namespace
+
+void take_content(const json::object& from, chat_reply& reply) {
+  const auto* content = from.if_contains("content");
+  if (content == nullptr) return;
+  const auto* parts = content->if_array();
+  if (parts == nullptr) {
+    reply.content += text_of(from, "content");
+    return;
+  }
+  for (const auto& part : *parts) {
+    const auto* one = part.if_object();
+    const std::string type = one != nullptr ? text_of(*one, "type") : std::string();
+    const bool thought = type.find("think") != std::string::npos || type.find("reason") != std::string::npos;
+    (thought ? reply.reasoning : reply.content) += text_in(part);
+  }
+}
+
+std::string arguments_of(const json::object& function) {
+  const auto* given = function.if_contains("arguments");
+  if (given != nullptr && given->is_object()) return json::serialize(*given);
+  return text_of(function, "arguments");
+}
+
+std::optional<told_error> error_in(const json::object& from, reply_status otherwise) {
+  const auto* failed = from.if_contains("error");
+  if (failed == nullptr || failed->is_null()) return std::nullopt;
+  if (failed->is_string()) return told_error{otherwise, text_of(from, "error").substr(0, 300)};
+  const auto* one = failed->if_object();
+  if (one == nullptr) return std::nullopt;
+  told_error told{otherwise, text_of(*one, "message").substr(0, 300)};
+  for (const char* key : {"code", "status", "status_code"}) {
+    std::int64_t code = count_of(*one, key);
+    const std::string text = text_of(*one, key);
+    if (text.size() == 3) std::from_chars(text.data(), text.data() + text.size(), code);
+    told.status = status_of_code(code, told.status);
+  }
+  const std::string type = text_of(*one, "type") + " " + text_of(*one, "code");
+  const auto says = [&type](std::string_view word) { return type.find(word) != std::string::npos; };
+  if (told.status != otherwise) return told;
+  if (says("rate_limit") || says("insufficient_quota")) {
+    told.status = reply_status::rate_limited;
+  } else if (says("authentication") || says("invalid_api_key")) {
+    told.status = reply_status::unauthorized;
+  } else if (says("invalid_request") || says("not_found") || says("permission")) {
+    told.status = reply_status::rejected;
+  }
+  return told;
+}
+
 json::object parsed_object(std::string_view text, std::string& why) {
   boost::system::error_code ec;
   json::parse_options options;
@@ -61,6 +135,16 @@ json::object parsed_object(std::string_view text, std::string& why) {
   return std::move(value.get_object());
 }
 
+namespace {
+std::string sendable_arguments(const std::string& given) {
+  std::string text = as_utf8(given);
+  if (text.empty()) return text;
+  std::string why;
+  parsed_object(text, why);
+  return why.empty() ? text : json::serialize(json::object{{"unreadable", text}});
+}
+}  // namespace
+
 json::array messages_of(const std::vector<chat_message>& messages) {
   json::array list;
   for (const auto& m : messages) {
@@ -72,7 +156,8 @@ json::array messages_of(const std::vector<chat_message>& messages) {
         calls.push_back(
             {{"id", as_utf8(call.id)},
              {"type", "function"},
-             {"function", {{"name", as_utf8(call.name)}, {"arguments", as_utf8(call.arguments)}}}});
+             {"function",
+              {{"name", as_utf8(call.name)}, {"arguments", sendable_arguments(call.arguments)}}}});
       }
       one["tool_calls"] = std::move(calls);
     }

@@ -48,8 +48,9 @@ void chat_stream::delta(std::string_view text) {
     if (broken_.empty()) broken_ = "an event is " + why;
     return;
   }
-  if (const auto* failed = openai::object_of(all, "error")) {
-    broken_ = "the stream says: " + openai::text_of(*failed, "message").substr(0, 300);
+  if (const auto told = openai::error_in(all, reply_status::malformed)) {
+    broken_ = "the stream says: " + told->message;
+    broken_as_ = told->status;
     return;
   }
   any_ = true;
@@ -70,7 +71,7 @@ void chat_stream::take_choice(const json::object& choice) {
   const auto* part = openai::object_of(choice, "delta");
   if (part == nullptr) return;
   chat_reply& reply = now.reply;
-  reply.content += openai::text_of(*part, "content");
+  openai::take_content(*part, reply);
   const std::string thought = openai::text_of(*part, "reasoning_content");
   reply.reasoning += thought.empty() ? openai::text_of(*part, "reasoning") : thought;
   if (auto refusal = openai::text_of(*part, "refusal"); !refusal.empty()) reply.detail += refusal;
@@ -78,14 +79,19 @@ void chat_stream::take_choice(const json::object& choice) {
     for (const auto& call : *calls) {
       const auto* one = call.if_object();
       if (one == nullptr) continue;
-      const auto index = static_cast<std::size_t>(openai::count_of(*one, "index"));
+      // Calls without an index come whole, one after the other; a part without a name continues the latest.
+      const auto* named = openai::object_of(*one, "function");
+      const bool begins = named != nullptr && !openai::text_of(*named, "name").empty();
+      const std::size_t next = reply.tool_calls.size() - (begins || reply.tool_calls.empty() ? 0U : 1U);
+      const std::size_t index =
+          one->contains("index") ? static_cast<std::size_t>(openai::count_of(*one, "index")) : next;
       if (index >= 64) continue;
       if (reply.tool_calls.size() <= index) reply.tool_calls.resize(index + 1);
       tool_call& mine = reply.tool_calls[index];
       mine.id += openai::text_of(*one, "id");
       if (const auto* function = openai::object_of(*one, "function")) {
         mine.name += openai::text_of(*function, "name");
-        mine.arguments += openai::text_of(*function, "arguments");
+        mine.arguments += openai::arguments_of(*function);
       }
     }
   }
@@ -110,7 +116,7 @@ chat_reply chat_stream::finish() {
   replies.erase(replies.begin());
   reply.further = std::move(replies);
   if (!whole) {
-    reply.status = reply_status::malformed;
+    reply.status = broken_as_;
     reply.detail = !broken_.empty() ? broken_ : any_ ? "the stream was cut" : "the stream holds no event";
   }
   return reply;

@@ -32,6 +32,7 @@ class chat_stream {
   chat_reply usage_;                                        ///< tokens and model
   std::vector<written> replies_ = std::vector<written>(1);  ///< by the index of their choice
   std::string broken_;
+  reply_status broken_as_ = reply_status::malformed;
   bool done_ = false;
   bool any_ = false;
 };

@@ -7,9 +7,18 @@
 
 namespace kevo {
 
+std::string without_user(const std::string& text) {
+  const auto scheme = text.find("://");
+  const auto begin = scheme == std::string::npos ? 0 : scheme + 3;
+  // A password may hold a slash that should have been written as %2F: the last @ of all counts.
+  const auto at = text.rfind('@');
+  if (at == std::string::npos || at < begin) return text;
+  return text.substr(0, begin) + "..." + text.substr(at);
+}
+
 url parse_url(const std::string& text) {
   const auto wrong = [&](const std::string& why) {
-    return error(error_code::input, "'" + text + "' " + why, {},
+    return error(error_code::input, "'" + without_user(text) + "' " + why, {},
                  "write http://host:port/path or https://host/path");
   };
   const auto parsed = boost::urls::parse_uri(text);

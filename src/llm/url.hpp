@@ -14,6 +14,9 @@ struct url {
   std::string user;  ///< "name:password" with its percent signs decoded, used for proxies only
 };
 
+/// The text with "..." in place of what stands before an @, which may be a password: for messages.
+std::string without_user(const std::string& text);
+
 /// Takes apart an address by RFC 3986. A fragment is dropped. Throws kevo::error (input) if `text` is not an
 /// http or https address with a host and a valid port.
 url parse_url(const std::string& text);

@@ -56,9 +56,16 @@ class coordinator {
   }
 
   void heed_interrupts() {
+    std::string why;
     if (settings_.graceful_stop.stop_requested() || settings_.immediate_stop.stop_requested()) {
+      why = "interrupted";
+    } else if (settings_.ends) {
       const std::scoped_lock lock(shared_.guard);
-      shared_.engine.stop("interrupted", settings_.clock_s(), false);
+      if (!shared_.engine.stopped()) why = settings_.ends();  // a stop rule's champions are still confirmed
+    }
+    if (!why.empty()) {
+      const std::scoped_lock lock(shared_.guard);
+      shared_.engine.stop(why, settings_.clock_s(), false);
       shared_.interrupted = true;
       shared_.last_calls.request_stop();
     }
@@ -214,6 +221,7 @@ void drive(search& engine, const any_fitness& fitness_function, std::vector<job>
                       .fitness_function = fitness_function,
                       .begun = settings.begun,
                       .require_models = settings.require_models,
+                      .awaits = settings.awaits,
                       .waits = present_waits(settings.waiting)};
   std::vector<std::jthread> threads;
   for (std::size_t i = 0; i < settings.variations; ++i) {

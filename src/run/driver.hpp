@@ -59,6 +59,12 @@ struct driver_settings {
   /// throws kevo::error where no model can be asked any more. Such a turn stays untold, so that a resume
   /// repeats it. May be empty.
   std::function<void()> require_models{};
+  /// Whether a turn waits for a reply that is to come from outside: whatever its operator returned then, it
+  /// stays untold, so that a resume repeats it. May be empty.
+  std::function<bool(ticket)> awaits{};
+  /// Asked by the coordinator: why the session is to end like after `graceful_stop`; empty: it goes on. May
+  /// be empty.
+  std::function<std::string()> ends{};
   double breath_s = 0.1;  ///< longest time between two refreshes [s]
 };
 

@@ -69,6 +69,7 @@ void vary_one(shared_state& shared, variation_job work) {
   work.request.ending = shared.last_calls.get_token();
   try {
     end.result = vary_or_fail(shared.engine.operators()[work.op], work.request, work.random);
+    if (shared.awaits && shared.awaits(work.id)) return shared.ended.push(withdrawn{work.id, false});
     if (const auto* none = std::get_if<no_proposal>(&end.result);
         none != nullptr && shared.require_models && is_model_failure(none->reason))
       shared.require_models();

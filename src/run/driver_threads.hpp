@@ -70,6 +70,7 @@ struct shared_state {
   const any_fitness& fitness_function;
   const std::map<ticket, begun_turn>& begun;
   const std::function<void()>& require_models;
+  const std::function<bool(ticket)>& awaits;
   present_waits waits;
   std::mutex guard;  ///< of the search
   channel<variation_job> to_vary;

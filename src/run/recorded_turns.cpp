@@ -66,7 +66,8 @@ spending recorded_turns::prepare(ticket turn) const {
   const auto in_vain = [](const model_call& call) {
     const reply_status status = reply_of_json(call.response).status;
     return status == reply_status::unauthorized || status == reply_status::disconnected ||
-           status == reply_status::timed_out || status == reply_status::server_error;
+           status == reply_status::timed_out || status == reply_status::server_error ||
+           status == reply_status::rejected;
   };
   while (!calls.empty() && in_vain(calls.back())) calls.pop_back();
   if (!calls.empty()) models_->recall(turn, std::move(calls), false);

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include <kevo/load_config.hpp>
 #include <kevo/version.hpp>
@@ -15,8 +18,10 @@
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/display/budgets.hpp"
+#include "src/llm/language_models.hpp"
 #include "src/run/idle_devices.hpp"
 #include "src/run/interrupts.hpp"
+#include "src/run/model_checks.hpp"
 #include "src/run/run_plan.hpp"
 #include "src/task/misspelt.hpp"
 
@@ -147,6 +152,39 @@ void name_seeds(session_plan& plan) {
   }
 }
 
+/// Asks each model once, before minutes go into the seeds. A server that cannot be reached yet may be started
+/// late, as llm.patience allows; one that refuses will refuse again.
+void require_models_that_answer(const session_plan& plan) {
+  if (!plan.models || !is_asked(plan.models->settings())) return;
+  auto asked = std::async(std::launch::async,
+                          [&] { return check_models(plan.models->settings(), plan.graceful_stop); });
+  const auto began = std::chrono::steady_clock::now();
+  bool told = false;
+  while (asked.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+    plan.hooks.poll();  // Ctrl-C ends it
+    if (told || std::chrono::steady_clock::now() - began < std::chrono::seconds(2)) continue;
+    plan.hooks.message("asking each language model once, for at most 30 s");
+    told = true;
+  }
+  const auto checks = asked.get();
+  double spent = 0;
+  for (const auto& one : checks) spent += one.money;
+  plan.models->remember(spent, {});
+  if (plan.graceful_stop.stop_requested()) return;
+  std::string all;
+  for (const auto& one : checks)
+    all += fmt::format("{}'{}': {}", all.empty() ? "" : "; ", one.model, one.said);
+  const bool none = std::all_of(checks.begin(), checks.end(), [](const auto& one) { return one.refused; });
+  if (none)
+    throw error(error_code::environment, "no language model accepts a request; " + all, {.key = "llm.models"},
+                "correct the config, and try it with: kevo run --check CONFIG");
+  for (const auto& one : checks) {
+    if (!one.works)
+      plan.hooks.message(
+          fmt::format("warning: the language model '{}' does not answer: {}", one.model, one.said));
+  }
+}
+
 }  // namespace
 
 run_outcome start_run(const run_request& request) {
@@ -163,6 +201,7 @@ run_outcome start_run(const run_request& request) {
   for (const auto& warning : misspelt_annotations(*plan.parts.task))
     plan.hooks.message("warning: " + warning);
   warn_of_idle_devices(plan);
+  require_models_that_answer(plan);
   return start_session(std::move(plan));
 }
 

@@ -286,24 +286,29 @@ config_source recorded_config(const journal& record, const std::string& task) {
   return config;
 }
 
-/// Where a model is found and who may ask it: `llm.models[0].url=...`. What it is stays.
+/// Where a model is found, who may ask it and how: `llm.models[0].url=...`. What it is stays.
 bool tells_where_a_model_is(const std::string& assignment) {
   if (!assignment.starts_with("llm.models[")) return false;
   const auto dot = assignment.find("].");
   if (dot == std::string::npos) return false;
   const std::string key = assignment.substr(dot + 2, assignment.find('=') - dot - 2);
-  return key == "url" || key == "key_env" || key == "key_file" || key == "ca_file";
+  for (const std::string one : {"url", "key_env", "key_file", "ca_file", "command", "headers", "timeouts",
+                                "retries", "max_tokens_key", "stream", "concurrency", "calls_per_minute"}) {
+    if (key == one || key.starts_with(one + ".") || key.starts_with(one + "[")) return true;
+  }
+  return false;
 }
 
 void require_changeable(const std::string& assignment) {
   if (assignment.rfind("stop", 0) == 0 || assignment.rfind("run.parallel", 0) == 0 ||
       assignment.rfind("run.finish", 0) == 0 || assignment.starts_with("llm.patience=") ||
-      tells_where_a_model_is(assignment))
+      assignment.starts_with("llm.ask=") || tells_where_a_model_is(assignment))
     return;
   throw error(
       error_code::usage,
-      "resume can only change stop, run.parallel, run.finish, llm.patience, and url, key_env, key_file and "
-      "ca_file of a model, not '" +
+      "resume can only change stop, run.parallel, run.finish, llm.patience, llm.ask, and url, command, "
+      "key_env, key_file, headers, ca_file, max_tokens_key, stream, timeouts, retries, concurrency and "
+      "calls_per_minute of a model, not '" +
           assignment + "'",
       {}, "other changes need a new run");
 }

@@ -29,6 +29,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Why a session ends whose turns wait for replies in files.
+constexpr const char* model_is_asked = "a model is asked";
+
 [[noreturn]] void lacks(const std::string& what) {
   throw error(error_code::usage, "the session_plan has no " + what, {},
               "fill it in before the session begins");
@@ -112,6 +115,7 @@ class running_session {
         sinks_(std::exchange(plan_.parts.sinks, {})),
         task_(plan_.parts.task) {
     plan_.parts.store = record_.store();
+    if (plan_.models) plan_.models->keep_requests_in((fs::path(record_.directory()) / "requests").string());
   }
 
   run_outcome begin() {
@@ -214,7 +218,9 @@ class running_session {
              .require_models =
                  [this] {
                    if (plan_.models) plan_.models->require_answers();
-                 }});
+                 },
+             .awaits = [this](ticket turn) { return plan_.models && plan_.models->awaits(turn); },
+             .ends = [this] { return awaited().empty() ? std::string() : std::string(model_is_asked); }});
     } catch (...) {
       close_sinks();
       save_what_can_be();
@@ -225,8 +231,28 @@ class running_session {
     write_best();
     close_sinks();
     report();
+    tell_what_is_awaited();
     record_.close();
     return outcome(clock_s());
+  }
+
+  /// The requests that wait for a reply in a file.
+  std::vector<std::string> awaited() const {
+    return plan_.models ? plan_.models->awaited().requests() : std::vector<std::string>();
+  }
+
+  /// What is to be done before the run can go on; the first of the outcome's sentences.
+  void tell_what_is_awaited() {
+    const auto requests = awaited();
+    if (requests.empty() || engine_->stopped() != model_is_asked) return;
+    std::string list;
+    for (const auto& one : requests) list += "\n  " + one;
+    setbacks_.insert(
+        setbacks_.begin(),
+        fmt::format(
+            "{} for a reply: write it beside the request, as .reply.md (text) or .reply.json in place of "
+            ".request.json, then go on with: kevo resume {}{}",
+            requests.size() == 1 ? "a request waits" : "requests wait", record_.directory(), list));
   }
 
   /// Of models: a user who waits for a server that is not there must hear of it.

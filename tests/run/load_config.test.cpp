@@ -63,7 +63,8 @@ TEST_CASE("a config is read with plug-ins of one's own, run, and resumed from it
 
   CHECK_THROWS_WITH_AS(
       load_recorded_config(first.directory, {.overrides = {"archive.k=9"}, .plugins = &plugins}),
-      doctest::Contains("resume can only change stop, run.parallel, run.finish, llm.patience, and url"),
+      doctest::Contains(
+          "resume can only change stop, run.parallel, run.finish, llm.patience, llm.ask, and url"),
       error);
   CHECK_THROWS_WITH_AS(load_config((folder / "config.yaml").string()), doctest::Contains("not step"), error);
 }

@@ -18,6 +18,7 @@ namespace kevo {
 struct http_limits {
   double connect_s = 10;  ///< [s] maximum time to resolve the name and connect, and again for TLS
   double first_s = 120;   ///< [s] maximum time from the sent request to the first byte of the response body
+  double idle_s = 120;    ///< [s] maximum time between two parts of the response body
   double total_s = 600;   ///< [s] maximum time of the whole request
   std::size_t body_bytes = std::size_t{32} << 20U;  ///< [bytes] maximum size of the response body
 };
@@ -51,12 +52,24 @@ struct call_limits {
   double calls_per_minute = 0;  ///< maximum rate; 0 disables the limit
 };
 
+/// A header that is sent with each request.
+struct request_header {
+  std::string name;     ///< it replaces a header of kevo's own that has the same name
+  std::string value;    ///< one line
+  bool secret = false;  ///< whether the value is removed from everything that the server says
+};
+
 /// One server and the model that it serves.
 struct endpoint_settings {
-  std::string url;         ///< base URL, up to and including "/v1"
+  /// Base URL, up to and including "/v1". A query (after "?") is sent with each request.
+  std::string url;
   std::string key;         ///< API key, sent as a bearer token; empty sends none
   std::string ca_file;     ///< file of trusted certificates (PEM); empty uses those of the system
   openai_dialect dialect;  ///< what a request contains
+  std::vector<request_header> headers;  ///< sent in addition to kevo's own
+  /// A program and its arguments that answer in place of a server (docs/llm.md); empty: there is a server.
+  std::vector<std::string> command;
+  std::string directory;   ///< in which the program is started; empty: the current one
   http_limits limits;      ///< of one HTTP request
   retry_settings retries;  ///< how often a failed call is repeated
   call_limits calls;       ///< of all calls to this server
@@ -106,6 +119,10 @@ struct models_settings {
   double patience_s = 120;
   cassette_mode mode = cassette_mode::off;  ///< how recorded calls are used
   std::string cassette_path;                ///< file of the cassette; unused if `mode` is off
+  /// Whether every reply comes from a file in the folder of the run, and no server or program is asked. A
+  /// turn without its reply writes the request into a file, and the session ends; a resumed session reads the
+  /// reply.
+  bool from_files = false;
   bool ready = true;      ///< false: no model is asked and no cassette is opened, as for printing a config
   std::string knowledge;  ///< folder of knowledge pages; empty: none
   std::string skills;     ///< folder for pages distilled from confirmed improvements; empty disables them
