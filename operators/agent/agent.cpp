@@ -18,6 +18,11 @@ namespace kevo {
 namespace {
 
 constexpr std::size_t answer_bytes = 12000;
+/// A model whose replies are all cut gets nowhere.
+constexpr int most_cut_in_a_row = 3;
+constexpr const char* go_on_text =
+    "No tool of it was used. Go on: think more briefly, take one step at a time, and change a large file by "
+    "several calls of `edit_file`.";
 constexpr const char* notes_request =
     "Your turn ends here. Write the notes that your next turn begins with: what was tried and what came of "
     "it, what "
@@ -86,6 +91,16 @@ class session {
       }
       const chat_reply reply = talk_.ask();
       count(reply);
+      if (cut_short(reply)) {
+        request_.note(fmt::format("[agent] {}\n", reply.detail));
+        if (++cut_ < most_cut_in_a_row) {
+          talk_.say(cut_text(reply, talk_.reply_tokens(), go_on_text));
+          continue;
+        }
+        why = fmt::format("{} replies in a row gave nothing, the last because {}", cut_, reply.detail);
+        break;
+      }
+      cut_ = 0;
       if (!reply.ok()) {
         const bool ended = reply.status == reply_status::cancelled;
         if (drafts_.has_best()) return best((ended ? "" : "the model failed: ") + reply.detail);
@@ -117,7 +132,7 @@ class session {
 
   /// Notes for the next turn; empty if none are kept or the model fails, so that the earlier ones stay.
   std::string new_notes() {
-    if (op_.notes_bytes == 0 || talk_.failure()) return {};
+    if (op_.notes_bytes == 0 || (talk_.failure() && !cut_short(*talk_.failure()))) return {};
     talk_.say(fmt::format(notes_request, op_.notes_bytes));
     const chat_reply reply = talk_.ask();
     count(reply);
@@ -130,7 +145,7 @@ class session {
   /// The sums that limits speak of come from what the journal keeps, not from a clock, so that a replay ends
   /// the turn at the same step.
   void count(const chat_reply& reply) {
-    tokens_ += reply.tokens_in + reply.tokens_out;
+    tokens_ += reply.tokens_in - reply.tokens_cached + reply.tokens_out;
     spent_s_ += reply.wall_s;
   }
 
@@ -314,6 +329,7 @@ class session {
   std::optional<proposal> submitted_;
   std::int64_t interventions_ = 0;
   std::int64_t tokens_ = 0;
+  int cut_ = 0;  ///< replies in a row that were cut or empty
   double spent_s_ = 0;
 };
 

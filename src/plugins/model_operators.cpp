@@ -28,11 +28,12 @@ void sampling_from(settings& from, llm_settings& made) {
   made.sampling.top_p = from.optional<double>(
       "top_p",
       {.min = 0.0, .max = 1.0, .doc = "nucleus sampling threshold; null: the default of the server"});
-  made.sampling.max_tokens =
-      from.integer("max_tokens", {.def = made.sampling.max_tokens,
-                                  .min = 1,
-                                  .unit = "tokens",
-                                  .doc = "maximum length of a reply, including its reasoning"});
+  made.sampling.max_tokens = from.integer(
+      "max_tokens", {.def = made.sampling.max_tokens,
+                     .min = 1,
+                     .unit = "tokens",
+                     .doc = "maximum length of a reply, including its reasoning; if a server says "
+                            "that its limit is lower, kevo asks again with that limit"});
 }
 
 /// Which programs count as known.
@@ -281,7 +282,10 @@ agent agent_from(settings& from, const build_context& context) {
     value = limits.integer(key, {.def = value, .min = 1, .unit = unit, .doc = doc});
   };
   count("steps", op.limits.steps, "calls", "maximum number of model calls in one turn");
-  count("tokens", op.limits.tokens, "tokens", "maximum number of tokens read and written in one turn");
+  count(
+      "tokens", op.limits.tokens, "tokens",
+      "maximum number of tokens read and written in one turn, without those that the server reports as read "
+      "from its cache");
   count("evaluations", op.limits.evaluations, "evaluations",
         "maximum number of evaluations of drafts (tests and timings) in one turn");
   count("compilations", op.limits.compilations, "builds",

@@ -55,6 +55,24 @@ TEST_CASE("thinking is kept apart, in fields and in the text") {
   CHECK(tool.tool_calls[0].arguments == "{\"x\": 1");
 }
 
+TEST_CASE("tokens that the server had in its cache are told apart, and have a price of their own") {
+  const auto cached = [](const std::string& usage) {
+    return asked(scripted::answer{
+        .body = R"({"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],)" + usage + "}"});
+  };
+  for (const char* usage :
+       {R"("usage":{"prompt_tokens":100,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":80}})",
+        R"("usage":{"prompt_tokens":100,"completion_tokens":5,"prompt_cache_hit_tokens":80})"}) {
+    const chat_reply reply = cached(usage);
+    CHECK(reply.tokens_in == 100);
+    CHECK(reply.tokens_cached == 80);
+    CHECK(reply_of_json(reply_json(reply)).tokens_cached == 80);
+  }
+  CHECK(cached(R"("usage":{"prompt_tokens":100,"completion_tokens":5})").tokens_cached == 0);
+  CHECK(price_of({.input = 1e6, .output = 2e6, .cached = 1e5}, 100, 5, 80) == doctest::Approx(38));
+  CHECK(price_of({.input = 1e6, .output = 2e6}, 100, 5, 80) == doctest::Approx(110));
+}
+
 TEST_CASE("what is wrong with an answer is told apart") {
   using status = reply_status;
   const auto status_of = [](const scripted::answer& a, bool stream = false) {

@@ -16,8 +16,10 @@ namespace kevo {
 /// Limits of one turn, and when the supervisor intervenes: a conversation of its own with the model, which
 /// suggests directions. The thresholds are those of AMD's port of AVO (geak-avo).
 struct agent_limits {
-  std::int64_t steps = 60;         ///< maximum number of model calls
-  std::int64_t tokens = 500'000;   ///< maximum number of tokens read and written
+  std::int64_t steps = 60;  ///< maximum number of model calls
+  /// Maximum number of tokens read and written. Those that the server reports as read from its cache do not
+  /// count: a conversation is sent again with each step.
+  std::int64_t tokens = 500'000;
   double seconds = 1800;           ///< [s] maximum time of model calls and evaluations
   std::int64_t evaluations = 30;   ///< maximum number of drafts that are tested or timed
   std::int64_t compilations = 60;  ///< maximum number of drafts that are only compiled

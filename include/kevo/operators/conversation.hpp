@@ -73,7 +73,9 @@ class conversation {
   /// Sets the tools that the model may call in later replies.
   void offer(std::vector<tool_definition> tools) { chat_.tools = std::move(tools); }
   /// Sends the messages and returns the reply, which is added to the messages if it contains text or tool
-  /// calls.
+  /// calls. Of a reply that was cut, only the text is added, because a tool call that was cut cannot be
+  /// answered. A server that refuses the request because the longest reply does not fit, and says what does,
+  /// is asked once more with that.
   chat_reply ask();
   /// Asks for `count` replies to the messages, at least 1, independent of each other. Adds the first one to
   /// the messages.
@@ -88,11 +90,14 @@ class conversation {
   const rng& stream() const { return stream_; }
   /// All messages so far, oldest first.
   const std::vector<chat_message>& messages() const { return chat_.messages; }
+  /// The maximum size of a reply [tokens] that the server is asked for at present.
+  std::int64_t reply_tokens() const { return chat_.sampling.max_tokens; }
   /// The latest reply if it was a failure; nothing before the first call and after one that succeeded.
   const std::optional<chat_reply>& failure() const { return failure_; }
 
  private:
   void hear(const chat_reply& reply);
+  bool fit_reply(const chat_reply& refused);
 
   const llm_settings& settings_;
   const variation_request& request_;

@@ -562,3 +562,55 @@ TEST_CASE("a passing test ends a row of failures, a build does not") {
   CHECK(!has(notes_of("test"), "[supervisor]"));
   CHECK(has(notes_of("compile"), "[supervisor] 2 evaluations in a row were not valid"));
 }
+
+TEST_CASE("a reply that is cut ends no turn: the agent is told, and goes on") {
+  bool told = false;
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    if (r.number == 0)
+      return scripted::calls({{"write_file", R"({"path":"kernel.cpp","text":"fast\n"})"}, {"time", "{}"}});
+    if (r.number == 1) {  // reasoning used up the tokens in the middle of a call
+      auto cut = scripted::calls({{"write_file", R"({"path":"half.cpp","te)"}});
+      cut.body.replace(cut.body.find("\"finish_reason\":\"tool_calls\""), 28, "\"finish_reason\":\"length\"");
+      return cut;
+    }
+    told = has(r.body, "Your last reply was cut: a reply has at most 32768 tokens");
+    CHECK(!has(r.body, "half.cpp"));  // a call that was cut has no answer, so that a server would refuse it
+    return scripted::calls({{"submit", R"({"summary":"fast"})"}});
+  });
+  bench b(server);
+  const auto made = b.vary();
+  CHECK(text_of(made) == "fast\n");
+  CHECK(std::get<proposal>(made).summary == "fast");
+  CHECK(told);
+}
+
+TEST_CASE("an agent whose replies are all cut ends its turn with its notes and its best draft") {
+  std::size_t cut = 0;
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    if (has(r.body, "Your turn ends here")) return scripted::says("<notes>NOTE_A</notes>");
+    if (r.number == 0)
+      return scripted::calls({{"write_file", R"({"path":"kernel.cpp","text":"fast\n"})"}, {"time", "{}"}});
+    ++cut;
+    return scripted::says("Let me think", 10, 20, "length");
+  });
+  bench b(server);
+  b.op.notes_bytes = 80;
+  CHECK(text_of(b.vary()) == "fast\n");
+  CHECK(cut == 3);
+  CHECK(b.op.notes->text == "NOTE_A");
+}
+
+TEST_CASE("tokens that a server has in its cache do not count against an agent's limit") {
+  scripted::server server([](const scripted::request& r) -> scripted::answer {
+    auto answer = r.number < 6 ? scripted::calls({{"list_files", "{}"}}, 1000, 10)
+                               : scripted::calls({{"submit", R"({"summary":"s"})"}}, 1000, 10);
+    const std::string usage = "\"completion_tokens\":10";
+    answer.body.replace(answer.body.find(usage), usage.size(),
+                        usage + ",\"prompt_tokens_details\":{\"cached_tokens\":900}");
+    return answer;
+  });
+  bench b(server);
+  b.op.limits.steps = 6;
+  b.op.limits.tokens = 1000;
+  CHECK(has(text_of(b.vary()), "the steps are used up"));
+}
