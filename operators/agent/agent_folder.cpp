@@ -69,12 +69,7 @@ std::string agent_folder::edit(const std::string& path, const std::string& searc
   std::string text;
   if (auto wrong = read(path, text); !wrong.empty()) return wrong;
   std::string complaint;
-  const std::string block = "<<<<<<< SEARCH\n" + search + (search.ends_with('\n') ? "" : "\n") + "=======\n" +
-                            replace + (replace.empty() || replace.ends_with('\n') ? "" : "\n") +
-                            ">>>>>>> REPLACE\n";
-  const auto edits = parse_edits(block, complaint);
-  if (!complaint.empty()) return complaint;
-  text = apply_edits(text, edits, complaint);
+  text = apply_edits(text, {edit_of(search, replace)}, complaint);
   if (!complaint.empty()) return complaint;
   return write(path, std::move(text));
 }

@@ -23,7 +23,7 @@ class agent_folder {
   std::vector<std::string> paths() const;
   std::string read(const std::string& path, std::string& text) const;
   std::string write(const std::string& path, std::string text);
-  /// Replaces `search`, which must fit in one place, as an edit of llm_diff does.
+  /// Replaces `search`, which must fit in one place and need not be whole lines, as an edit of llm_diff does.
   std::string edit(const std::string& path, const std::string& search, const std::string& replace);
   /// Goes back to a program.
   void reset(program to) { work_ = std::move(to); }
