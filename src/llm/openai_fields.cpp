@@ -13,13 +13,17 @@ namespace json = boost::json;
 
 namespace {
 
-/// Some servers leave the thinking in the text.
+/// Some servers leave the thinking in the text. Where the template of the model's prompt ends with the
+/// opening mark, the text has the closing mark alone.
 void split_thinking(chat_reply& reply) {
+  constexpr std::string_view opening = "<think>";
   const auto begin = reply.content.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos || !std::string_view(reply.content).substr(begin).starts_with("<think>"))
-    return;
+  if (begin == std::string::npos) return;
+  const bool opened = std::string_view(reply.content).substr(begin).starts_with(opening);
   const auto end = reply.content.find("</think>", begin);
-  const auto from = begin + 7;
+  if (!opened && (end == std::string::npos || !reply.reasoning.empty() || reply.content.find(opening) < end))
+    return;
+  const auto from = opened ? begin + opening.size() : begin;
   reply.reasoning += reply.content.substr(from, end == std::string::npos ? end : end - from);
   reply.content = end == std::string::npos ? std::string() : reply.content.substr(end + 8);
 }

@@ -45,6 +45,10 @@ TEST_CASE("a request says what the protocol wants, and an answer comes back whol
 TEST_CASE("thinking is kept apart, in fields and in the text") {
   CHECK(asked(scripted::says("<think>hm</think>\nso")).reasoning == "hm");
   CHECK(asked(scripted::says("<think>hm</think>\nso")).content == "\nso");
+  // The prompt's template ends with the opening mark.
+  CHECK(asked(scripted::says("hm, ```cpp\nint a;\n</think>\nso")).reasoning == "hm, ```cpp\nint a;\n");
+  CHECK(asked(scripted::says("hm</think>\nso")).content == "\nso");
+  CHECK(asked(scripted::says("write `<think>`, then `</think>`")).reasoning.empty());
   const chat_reply field = asked(scripted::answer{
       .body = R"({"choices":[{"message":{"content":"a","reasoning_content":"b"},"finish_reason":"stop"}]})"});
   CHECK(field.content == "a");
