@@ -7,6 +7,7 @@
 
 #include <kevo/score.hpp>
 
+#include "fitness/cascade/feedback.hpp"
 #include "operators/llm/sections.hpp"
 #include "src/base/text/useful_line.hpp"
 
@@ -23,6 +24,18 @@ std::string in_a_line(const evaluation& result) {
   return score_text(result) + reason;
 }
 
+/// "; small 1.2 us, large 87 us", of what was timed and is not hidden.
+std::string times_in_a_line(const evaluation& result) {
+  constexpr int most = 6;
+  std::string times;
+  int count = 0;
+  for (const auto& w : result.workloads) {
+    if (w.hidden || !(w.time_ns > 0) || ++count > most) continue;
+    times += fmt::format("{} {} {}", times.empty() ? ";" : ",", w.uuid, time_text(w.time_ns));
+  }
+  return times;
+}
+
 }  // namespace
 
 agent_drafts::agent_drafts(const variation_request& request, const agent_limits& limits)
@@ -31,13 +44,17 @@ agent_drafts::agent_drafts(const variation_request& request, const agent_limits&
   if (parent.evaluation && parent.evaluation->valid()) parent_score_ = parent.evaluation->score;
 }
 
-agent_drafts::answer agent_drafts::evaluate(const program& draft, evaluation_stage wanted) {
+agent_drafts::answer agent_drafts::evaluate(const program& draft, evaluation_stage wanted,
+                                            const std::string& plan) {
   if (!request_.can_evaluate()) return {"error: this run cannot evaluate drafts"};
   const content_id id = id_of(draft);
+  const auto brief = [&] {
+    return fmt::format("draft {}: {}{}", number_of(id), in_a_line(*latest_), times_in_a_line(*latest_));
+  };
   if (const auto known = verdicts_.find(id); known != verdicts_.end() && answers(known->second, wanted)) {
     ++repeats_[{id, wanted}];
     latest_ = known->second;
-    return {"This is the same program as before.\n" + verdict()};
+    return {"This is the same program as before.\n" + verdict(), 0, brief()};
   }
   if (wanted == evaluation_stage::built) {
     if (compilations_++ >= limits_.compilations)
@@ -48,12 +65,16 @@ agent_drafts::answer agent_drafts::evaluate(const program& draft, evaluation_sta
   latest_ = with_stage(request_.evaluate(draft, wanted), wanted);
   if (verdicts_.insert_or_assign(id, *latest_).second) tried_.push_back(id);
   repeats_.try_emplace({id, wanted}, 1);
-  note(draft);
-  return {verdict(), latest_->cost.wall_s};
+  note(draft, plan);
+  return {verdict(), latest_->cost.wall_s, brief()};
+}
+
+std::size_t agent_drafts::number_of(const content_id& draft) const {
+  return static_cast<std::size_t>(std::find(tried_.begin(), tried_.end(), draft) - tried_.begin()) + 1;
 }
 
 /// Counts what the latest evaluation means for progress.
-void agent_drafts::note(const program& draft) {
+void agent_drafts::note(const program& draft, const std::string& plan) {
   if (latest_->valid() && latest_->stage >= evaluation_stage::checked) failing_ = 0;
   if (latest_->failed()) {
     ++failing_;
@@ -63,7 +84,9 @@ void agent_drafts::note(const program& draft) {
         (!best_ || improves(latest_->score, best_score_, limits_.margin))) {
       stalled_ = 0;
       best_score_ = latest_->score;
-      best_ = draft;
+      const std::string what =
+          plan.empty() ? fmt::format("draft {} of its turn", number_of(id_of(draft))) : plan;
+      best_ = proposal{draft, what + " (best draft of an agent)"};
     } else {
       ++stalled_;
     }
@@ -102,7 +125,7 @@ std::string agent_drafts::refusal(const program& draft) const {
   return {};
 }
 
-std::optional<program> agent_drafts::take_best() {
+std::optional<proposal> agent_drafts::take_best() {
   if (!best_ || !improves(best_score_, parent_score_, limits_.margin)) return std::nullopt;
   return std::move(best_);
 }

@@ -19,6 +19,10 @@ namespace {
 constexpr std::size_t kept_reply_bytes = std::size_t{64} << 10U;
 /// A reply with less room than this holds no program.
 constexpr std::int64_t least_reply_tokens = 256;
+/// What servers add to the messages (roles, the form of tools), and by what the estimate may be wrong.
+std::int64_t margin_of(std::int64_t prompt_tokens) {
+  return 256 + prompt_tokens / 8;
+}
 /// Replies that were cut beyond those that `attempts` allows: a model cannot know the limit before.
 constexpr std::int64_t most_cut = 2;
 }  // namespace
@@ -44,12 +48,15 @@ conversation::conversation(const llm_settings& settings, std::string operator_na
                                   : settings.models->named(settings.model);
   model_ = settings.models->recalled_model(request.job, operator_name_).value_or(model_);
   chat_.sampling = settings.sampling;
+  most_reply_ = settings.sampling.max_tokens;
 }
 
-void conversation::begin(const std::string& name, std::vector<prompt_section> sections) {
+void conversation::begin(const std::string& name, std::vector<prompt_section> sections,
+                         std::int64_t prompt_tokens) {
   const std::string& folder = settings_.models->settings().prompts;
-  assembled_prompt made =
-      assemble(name + ".md", prompt_text(folder, name), std::move(sections), settings_.prompt_tokens);
+  const std::int64_t most =
+      prompt_tokens > 0 ? std::min(prompt_tokens, settings_.prompt_tokens) : settings_.prompt_tokens;
+  assembled_prompt made = assemble(name + ".md", prompt_text(folder, name), std::move(sections), most);
   chat_.messages = std::move(made.messages);
   for (const auto& what : made.cut) request_.note("[prompt] left out for length: " + what + "\n");
 }
@@ -62,44 +69,73 @@ void conversation::say(std::string text) {
   }
 }
 
-/// Whether a server that refused a request will take it with a shorter limit of the reply, which is set then.
-bool conversation::fit_reply(const chat_reply& refused) {
+/// Whether a server that refused a request has named a limit with which the same request may be taken.
+bool conversation::learn_limits(const chat_reply& refused) {
   if (refused.status != reply_status::rejected) return false;
   const server_limits limits = limits_in(refused.detail);
-  std::int64_t most = limits.reply > 0 ? limits.reply : chat_.sampling.max_tokens;
-  if (limits.context > 0) most = std::min(most, limits.context - estimated_tokens(chat_));
-  if (most < least_reply_tokens || most >= chat_.sampling.max_tokens) return false;
-  request_.note(fmt::format("[model] replies have at most {} tokens: {}\n", most, refused.detail));
-  chat_.sampling.max_tokens = most;
+  const std::int64_t before = chat_.sampling.max_tokens;
+  // It counts more than kevo does.
+  if (limits.context > 0 && limits.context == context_) density_ *= 1.25;
+  if (limits.reply > 0) most_reply_ = std::min(most_reply_, limits.reply);
+  if (limits.context > 0) context_ = limits.context;
+  // Without a number: what was refused was too long.
+  if (limits.context == 0 && limits.too_long) context_ = size_tokens() * 3 / 4;
+  fit_reply();
+  const std::int64_t prompt = size_tokens();
+  const bool fits = context_ == 0 || prompt + margin_of(prompt) + least_reply_tokens <= context_;
+  if (!fits || chat_.sampling.max_tokens >= before) return false;
+  request_.note(
+      fmt::format("[model] replies have at most {} tokens: {}\n", chat_.sampling.max_tokens, refused.detail));
   return true;
 }
 
+/// Asks for no more than has room behind the messages.
+void conversation::fit_reply() {
+  chat_.sampling.max_tokens = most_reply_;
+  if (context_ == 0) return;
+  const std::int64_t prompt = size_tokens();
+  chat_.sampling.max_tokens = std::clamp(context_ - prompt - margin_of(prompt),
+                                         std::min(most_reply_, least_reply_tokens), most_reply_);
+}
+
+void conversation::replace_from(std::size_t first, std::vector<chat_message> messages) {
+  chat_.messages.resize(std::min(first, chat_.messages.size()));
+  for (auto& one : messages) chat_.messages.push_back(std::move(one));
+}
+
 chat_reply conversation::ask() {
+  fit_reply();
   const auto once = [&] {
+    const std::int64_t estimated = estimated_tokens(chat_);
     chat_reply reply = settings_.models->ask({operator_name_, model_, turn_, settings_.model, settings_.tier},
                                              chat_, request_);
-    hear(reply);
+    hear(reply, estimated);
     return reply;
   };
   chat_reply reply = once();
-  if (fit_reply(reply)) reply = once();
+  if (learn_limits(reply)) reply = once();
   return reply;
 }
 
 std::vector<chat_reply> conversation::ask(std::size_t count) {
+  fit_reply();
   const auto once = [&] {
+    const std::int64_t estimated = estimated_tokens(chat_);
     std::vector<chat_reply> all = settings_.models->ask(
         {operator_name_, model_, turn_, settings_.model, settings_.tier}, chat_, count, request_);
-    hear(all.front());
+    hear(all.front(), estimated);
     return all;
   };
   std::vector<chat_reply> replies = once();
-  if (fit_reply(replies.front())) replies = once();
+  if (learn_limits(replies.front())) replies = once();
   return replies;
 }
 
-void conversation::hear(const chat_reply& reply) {
+void conversation::hear(const chat_reply& reply, std::int64_t estimated) {
   ++turn_;
+  // The tokens of several tries are counted together.
+  if (reply.ok() && reply.tries <= 1 && reply.tokens_estimated == 0 && reply.tokens_in > estimated)
+    density_ = std::max(density_, static_cast<double>(reply.tokens_in) / static_cast<double>(estimated));
   failure_ = reply.ok() ? std::nullopt : std::optional(reply);
   // A model that babbles for a megabyte must not be sent that megabyte again with each further turn.
   const auto calls = cut_short(reply) ? std::vector<tool_call>() : reply.tool_calls;

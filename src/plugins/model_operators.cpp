@@ -286,6 +286,12 @@ agent agent_from(settings& from, const build_context& context) {
       "tokens", op.limits.tokens, "tokens",
       "maximum number of tokens read and written in one turn, without those that the server reports as read "
       "from its cache");
+  count("context", op.limits.context, "tokens",
+        "size of the conversation, in estimated tokens, from which it is shortened: results of tools older "
+        "than "
+        "the last steps become a line each; if that is not enough, the model writes notes, with which the "
+        "conversation begins anew. A smaller limit that the server names when it refuses a request is used "
+        "instead");
   count("evaluations", op.limits.evaluations, "evaluations",
         "maximum number of evaluations of drafts (tests and timings) in one turn");
   count("compilations", op.limits.compilations, "builds",
