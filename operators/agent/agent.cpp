@@ -308,8 +308,12 @@ class session {
     }
     if (name == "edit_file")
       return done(folder_.edit(given.text("path"), given.text("search"), given.text("replace")));
+    if (name == "delete_file") return done(folder_.remove(given.text("path")));
     if (name == "reset") {
-      folder_.reset(*parent_.program);
+      const std::string number = given.text("draft");
+      const auto draft = number.empty() ? std::optional(*parent_.program) : drafts_.numbered(number);
+      if (!draft) return fmt::format("error: there is no draft {}", number.substr(0, 20));
+      folder_.reset(*draft);
       return "done";
     }
     if (name == "diff") return difference(given.text("id"));
@@ -347,7 +351,7 @@ class session {
       const std::string known = drafts_.profile();
       return known.empty() ? "error: compile, test or time first" : known;
     }
-    if (name == "submit") return submit(given.text("summary"));
+    if (name == "submit") return submit(given);
     return std::nullopt;
   }
 
@@ -390,19 +394,27 @@ class session {
 
   std::string evaluate(evaluation_stage wanted) {
     // Before it costs an evaluation; so no best draft lies outside either.
-    if (auto why = outside_of_blocks(*parent_.program, folder_.work()); !why.empty()) return "error: " + why;
-    const auto answer = drafts_.evaluate(folder_.work(), wanted, plan_);
+    const program work = folder_.candidate(*parent_.program);
+    if (auto why = outside_of_blocks(*parent_.program, work); !why.empty()) return "error: " + why;
+    const auto answer = drafts_.evaluate(work, wanted, plan_);
     spent_s_ += answer.spent_s;
     brief_ = answer.brief;
     return answer.said;
   }
 
-  std::string submit(const std::string& summary) {
-    const program& work = folder_.work();
+  std::string submit(const tool_arguments& given) {
+    const std::string number = given.text("draft");
+    const auto chosen =
+        number.empty() ? std::optional(folder_.candidate(*parent_.program)) : drafts_.numbered(number);
+    if (!chosen) return fmt::format("refused: there is no draft {}", number.substr(0, 20));
+    const program& work = *chosen;
     if (auto why = outside_of_blocks(*parent_.program, work); !why.empty()) return "refused: " + why;
     if (auto why = drafts_.refusal(work); !why.empty()) return "refused: " + why;
     if (auto why = known_already(work, op_.with, request_); !why.empty()) return "refused: " + why;
-    submitted_ = proposal{work, summary_of("Summary: " + summary)};
+    if (const auto faster = drafts_.faster_than(work); !faster.empty() && given.text("force") != "true")
+      return fmt::format(
+          "not accepted: {}. Submit that one by its number in `draft`, or this one with `force`.", faster);
+    submitted_ = proposal{work, summary_of("Summary: " + given.text("summary"))};
     return "accepted";
   }
 

@@ -63,7 +63,10 @@ agent_drafts::answer agent_drafts::evaluate(const program& draft, evaluation_sta
     return {"error: the evaluations are used up: submit"};
   }
   latest_ = with_stage(request_.evaluate(draft, wanted), wanted);
-  if (verdicts_.insert_or_assign(id, *latest_).second) tried_.push_back(id);
+  if (verdicts_.insert_or_assign(id, *latest_).second) {
+    tried_.push_back(id);
+    programs_.emplace(id, draft);
+  }
   repeats_.try_emplace({id, wanted}, 1);
   note(draft, plan);
   return {verdict(), latest_->cost.wall_s, brief()};
@@ -123,6 +126,23 @@ std::string agent_drafts::refusal(const program& draft) const {
   if (parent_score_ && !improves(known->second.score, parent_score_, -limits_.margin))
     return fmt::format("its score {:.4g} is below the parent's {:.4g}", known->second.score, *parent_score_);
   return {};
+}
+
+std::string agent_drafts::faster_than(const program& draft) const {
+  const auto known = verdicts_.find(id_of(draft));
+  if (!best_ || known == verdicts_.end() || best_->program == draft ||
+      !improves(best_score_, known->second.score, limits_.margin))
+    return {};
+  const content_id best = id_of(best_->program);
+  return fmt::format("draft {} was faster ({}; this one: {})", number_of(best),
+                     score_text(verdicts_.at(best)), score_text(known->second));
+}
+
+std::optional<program> agent_drafts::numbered(const std::string& number) const {
+  for (std::size_t i = 0; i < tried_.size(); ++i) {
+    if (std::to_string(i + 1) == number) return programs_.at(tried_[i]);
+  }
+  return std::nullopt;
 }
 
 std::optional<proposal> agent_drafts::take_best() {

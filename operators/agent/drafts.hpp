@@ -36,6 +36,10 @@ class agent_drafts {
   std::string profile() const;
   /// Why a draft may not be submitted, without "refused: "; empty if it may.
   std::string refusal(const program& draft) const;
+  /// That an earlier draft was faster than this one, and which; empty if none was.
+  std::string faster_than(const program& draft) const;
+  /// The draft with this number; nothing if there is none.
+  std::optional<program> numbered(const std::string& number) const;
   /// The best draft, if it is better than the parent, with the plan of the model; taken from here.
   std::optional<proposal> take_best();
   bool has_best() const { return best_.has_value(); }
@@ -61,6 +65,7 @@ class agent_drafts {
   std::optional<proposal> best_;
   std::optional<evaluation> latest_;
   std::map<content_id, evaluation> verdicts_;
+  std::map<content_id, program> programs_;  ///< those of `verdicts_`
   std::vector<content_id> tried_;  ///< the drafts of `verdicts_`, in the order in which they were first tried
   /// By program and stage: to compile, test and time one draft is the way to work, not a repetition.
   std::map<std::pair<content_id, evaluation_stage>, std::int64_t> repeats_;

@@ -48,12 +48,14 @@ struct agent_notes {
   std::int64_t context = 0;    ///< [tokens] of the model's server, as far as it said it; 0: not known
 };
 
-/// The operator. Tools of the model: list_files, read_file, write_file, edit_file, reset, diff, read_lineage,
-/// read_candidate, search_knowledge, compile, test, time, profile, submit. `compile`, `test` and `time` call
-/// the run's fitness function up to the stages built, checked and timed_full; a fitness function without
-/// stages does the whole evaluation each time. A program can be submitted only if it was timed, is valid, and
-/// is not worse than the parent. If a limit ends the turn, the best draft that is better than the parent is
-/// proposed. The journal contains every message.
+/// The operator. Tools of the model: list_files, read_file, write_file, edit_file, delete_file, reset, diff,
+/// read_lineage, read_candidate, search_knowledge, compile, test, time, profile, submit. `compile`, `test`
+/// and `time` call the run's fitness function up to the stages built, checked and timed_full; a fitness
+/// function without stages does the whole evaluation each time. A program can be submitted only if it was
+/// timed, is valid, and is not worse than the parent; if an earlier draft of the turn was faster, the model
+/// has to insist. Files that the model wrote are a part of the program if a file of the program names them.
+/// If a limit ends the turn, the best draft that is better than the parent is proposed. The journal contains
+/// every message.
 ///
 /// With `notes_bytes`, the model is asked at the end of each turn for notes: what was tried, with which
 /// result, and what to try next, together with those earlier notes that are still true. The next turn and its

@@ -241,8 +241,10 @@ TEST_CASE(
     if (r.number == 0) return scripted::calls({edit("int a;", "fast"), {"time", "{}"}});
     if (r.number == 1) return scripted::calls({{"submit", R"({"summary":"all of it"})"}});
     if (r.number == 2)
-      return scripted::calls(
-          {{"reset", "{}"}, {"write_file", R"({"path":"more.hpp","text":"fast"})"}, {"time", "{}"}});
+      return scripted::calls({{"reset", "{}"},
+                              {"write_file", R"({"path":"more.hpp","text":"fast"})"},
+                              edit("int b;", "more.hpp"),
+                              {"time", "{}"}});
     if (r.number == 3) return scripted::calls({{"reset", "{}"}, edit("int b;", "fast"), {"time", "{}"}});
     return scripted::calls({{"submit", R"({"summary":"the block"})"}});
   });
@@ -712,4 +714,58 @@ TEST_CASE("the plan of an agent's best draft is what its model said, not why the
   CHECK(text_of(made) == "fast\n");
   CHECK(std::get<proposal>(made).summary == "I unroll the loop by four. (best draft of an agent)");
   CHECK(has(b.notes, "the turn ends: the model failed: the server answered 400: who are you"));
+}
+
+TEST_CASE("an agent that submits a slower draft than its best is told, and may choose") {
+  const auto turn = [](const std::string& second) {
+    std::string answered;
+    scripted::server server([&](const scripted::request& r) -> scripted::answer {
+      if (r.number == 0)
+        return scripted::calls({{"write_file", R"({"path":"kernel.cpp","text":"fast\n"})"},
+                                {"time", "{}"},
+                                {"write_file", R"({"path":"kernel.cpp","text":"same\n"})"},
+                                {"time", "{}"},
+                                {"submit", R"({"summary":"the second"})"}});
+      if (answered.empty()) answered = last_answer(r.body);
+      return scripted::calls({{"submit", second}});
+    });
+    bench b(server);
+    b.op.limits.steps = 3;
+    const std::string made = text_of(b.vary());
+    CHECK(has(answered,
+              "not accepted: draft 1 was faster (valid, 3 times as fast as seed; this one: valid, 1 times as "
+              "fast"));
+    return made;
+  };
+  CHECK(turn(R"({"summary":"the first","draft":1})") == "fast\n");
+  CHECK(turn(R"({"summary":"the second","force":true})") == "same\n");
+  CHECK(turn(R"({"summary":"the second"})") == "fast\n");  // the steps are used up
+}
+
+TEST_CASE("files that a model wrote are a part of its program only if the program names them") {
+  agent_folder folder(single_file_program("cpp", "kernel.cpp", "#include \"a.hpp\"\n"));
+  const program parent = folder.work();
+  CHECK(folder.write("a.hpp", "#include \"sub/b.hpp\"\n").empty());
+  CHECK(folder.write("sub/b.hpp", "int b;\n").empty());
+  CHECK(folder.write("notes.txt", "see bench.cpp\n").empty());
+  CHECK(folder.write("bench.cpp", "#include \"kernel.cpp\"\n").empty());
+  const auto paths = [](const program& made) {
+    std::vector<std::string> all;
+    for (const auto& file : made.files) all.push_back(file.path);
+    return all;
+  };
+  CHECK(paths(folder.candidate(parent)) == std::vector<std::string>{"kernel.cpp", "a.hpp", "sub/b.hpp"});
+  CHECK(folder.remove("notes.txt").empty());
+  CHECK(has(folder.remove("notes.txt"), "there is no file"));
+  CHECK(has(folder.remove("kernel.cpp"), "is the file that is built"));
+  CHECK(has(folder.remove("../kernel.cpp"), "begins with a dot"));
+  CHECK(folder.paths() == std::vector<std::string>{"kernel.cpp", "a.hpp", "sub/b.hpp", "bench.cpp"});
+
+  agent_folder python(single_file_program("python", "kernel.py", "from tiles import pick\nimport a.rows\n"));
+  CHECK(python.write("tiles.py", "x = 1\n").empty());
+  CHECK(python.write("rows.py", "x = 1\n").empty());
+  CHECK(python.write("pick2.py", "x = 1\n").empty());
+  CHECK(paths(python.candidate(python.work())).size() == 4);  // what the parent has stays
+  CHECK(paths(python.candidate(single_file_program("python", "kernel.py", "x\n"))) ==
+        std::vector<std::string>{"kernel.py", "tiles.py", "rows.py"});
 }
