@@ -283,7 +283,9 @@ class session {
     if (const auto said = on_files(call.name, given)) return *said;
     if (const auto said = on_reading(call.name, given)) return *said;
     if (const auto said = on_drafts(call.name, given)) return *said;
-    return fmt::format("error: there is no tool '{}'", call.name.substr(0, 80));
+    std::string all;
+    for (const auto& one : agent_tools()) all += (all.empty() ? "" : ", ") + one.name;
+    return fmt::format("error: there is no tool '{}'; there are {}", call.name.substr(0, 80), all);
   }
 
   /// The tools of the scratch folder; nothing if `name` is none of them.

@@ -53,7 +53,9 @@ agent_drafts::answer agent_drafts::evaluate(const program& draft, evaluation_sta
   };
   if (const auto known = verdicts_.find(id); known != verdicts_.end() && answers(known->second, wanted)) {
     ++repeats_[{id, wanted}];
+    latest_number_ = number_of(id);
     latest_ = known->second;
+    before_.reset();
     return {"This is the same program as before.\n" + verdict(), 0, brief()};
   }
   if (wanted == evaluation_stage::built) {
@@ -67,7 +69,10 @@ agent_drafts::answer agent_drafts::evaluate(const program& draft, evaluation_sta
     tried_.push_back(id);
     programs_.emplace(id, draft);
   }
+  latest_number_ = number_of(id);
   repeats_.try_emplace({id, wanted}, 1);
+  before_.reset();
+  if (best_) before_ = best_before{best_score_, number_of(id_of(best_->program))};
   note(draft, plan);
   return {verdict(), latest_->cost.wall_s, brief()};
 }
@@ -106,7 +111,8 @@ std::string agent_drafts::profile() const {
 }
 
 std::string agent_drafts::verdict() const {
-  std::string said = evaluation_section({.evaluation = std::make_shared<const evaluation>(*latest_)});
+  std::string said = fmt::format("Draft {}.\n", latest_number_) +
+                     evaluation_section({.evaluation = std::make_shared<const evaluation>(*latest_)});
   if (latest_->outcome == outcome::unchecked) return said + "It compiles. It was not tested.\n";
   if (!latest_->valid()) return said;
   if (latest_->stage == evaluation_stage::checked) return said + "Its results are right. It was not timed.\n";
@@ -114,6 +120,9 @@ std::string agent_drafts::verdict() const {
     said += fmt::format("That is {:.4g} times the parent's score.\n", latest_->score / *parent_score_);
   else if (parent_score_)
     said += fmt::format("The parent's score is {:.4g}.\n", *parent_score_);
+  if (before_ && before_->score > 0)
+    said += fmt::format("That is {:.4g} times the score of your best draft before it, draft {}.\n",
+                        latest_->score / before_->score, before_->number);
   return said;
 }
 

@@ -63,7 +63,13 @@ class agent_drafts {
   std::optional<double> parent_score_;  ///< nothing if the parent is not valid
   double best_score_ = 0;
   std::optional<proposal> best_;
+  struct best_before {
+    double score = 0;
+    std::size_t number = 0;
+  };
+  std::optional<best_before> before_;  ///< the best draft when the latest was evaluated
   std::optional<evaluation> latest_;
+  std::size_t latest_number_ = 0;
   std::map<content_id, evaluation> verdicts_;
   std::map<content_id, program> programs_;  ///< those of `verdicts_`
   std::vector<content_id> tried_;  ///< the drafts of `verdicts_`, in the order in which they were first tried

@@ -201,7 +201,7 @@ TEST_CASE("what tools return and bad arguments are data: the loop goes on, and n
   b.op.limits.steps = 9;
   CHECK(has(text_of(b.vary()), "none: the agent submitted nothing: the steps are used up"));
   CHECK(has(answers[1], "error: the path is absolute"));
-  CHECK(has(answers[2], "there is no tool 'run_command'"));
+  CHECK(has(answers[2], "there is no tool 'run_command'; there are list_files, read_file, write_file"));
   CHECK(has(answers[3], "no JSON object"));
   CHECK(has(answers[4], "'text' is missing"));
   CHECK(has(answers[6], "was not declared"));
@@ -768,4 +768,29 @@ TEST_CASE("files that a model wrote are a part of its program only if the progra
   CHECK(paths(python.candidate(python.work())).size() == 4);  // what the parent has stays
   CHECK(paths(python.candidate(single_file_program("python", "kernel.py", "x\n"))) ==
         std::vector<std::string>{"kernel.py", "tiles.py", "rows.py"});
+}
+
+TEST_CASE("an agent is told of a draft's interval, and how it compares with its best draft") {
+  std::string answered;
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    const auto write = [](const std::string& text) {
+      return std::pair<std::string, std::string>("write_file",
+                                                 "{\"path\":\"kernel.cpp\",\"text\":\"" + text + "\\n\"}");
+    };
+    if (r.number == 0) return scripted::calls({write("fast"), {"time", "{}"}});
+    if (r.number == 1) return scripted::calls({write("faster fast"), {"time", "{}"}});
+    answered = last_answer(r.body);
+    return scripted::calls({{"submit", R"({"summary":"s"})"}});
+  });
+  bench b(server);
+  b.judge = [plain = b.judge](const std::string& text, evaluation_stage wanted) {
+    evaluation e = plain(text, wanted);
+    if (has(text, "faster")) e.score = e.speedup = 3.27;
+    e.speedup_interval = {0.99 * e.speedup, 1.01 * e.speedup};
+    return e;
+  };
+  CHECK(text_of(b.vary()) == "faster fast\n");
+  CHECK(has(answered, "Draft 2."));
+  CHECK(has(answered, "valid, 3.27 times as fast as seed [3.24, 3.3]"));
+  CHECK(has(answered, "That is 1.09 times the score of your best draft before it, draft 1."));
 }
