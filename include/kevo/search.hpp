@@ -318,6 +318,8 @@ class search {
   bool settled_after_stop(candidate_id who, bool all) const;
   bool operator_available(std::size_t i) const;
   bool may_vary() const;
+  /// Whether all candidates are evaluated, and none may yet turn out to be better than the champion.
+  bool settled() const;
   std::string dead_end() const;
   /// The description of a candidate that a proposal filter receives.
   unevaluated unevaluated_of(candidate_id who) const;

@@ -198,3 +198,52 @@ TEST_CASE("an operator that throws anything or proposes an empty program loses i
     CHECK(report.events == events.size());
   }
 }
+
+TEST_CASE("what a turn has measured of its proposal is not measured again, and the record replays") {
+  struct counting {
+    std::shared_ptr<std::atomic<int>> measured = std::make_shared<std::atomic<int>>(0);
+    evaluation evaluate(const evaluation_request& request) {
+      if (request.wanted == evaluation_stage::timed_full) ++*measured;
+      return toy::hill{}.evaluate(request);
+    }
+  };
+  struct drafter {
+    std::string name() const { return "drafter"; }
+    bool replayable() const { return false; }
+    variation_result vary(const variation_request& request, rng&) {
+      const int x = toy::number_in(*request.parents.front()->program);
+      for (const int more : {7, 5}) request.evaluate(toy::program_of(x + more));
+      return proposal{toy::program_of(x + 7), "the better of two"};
+    }
+  };
+  std::vector<event> events;
+  const candidate_store store = memory_store();
+  const auto parts_of = [&](toy::recorder listen) {
+    auto made = toy::parts({.evaluations = 40}, listen);
+    made.operators = {drafter{}};
+    return made;
+  };
+  auto made = parts_of(toy::recorder{&events});
+  made.store = store;
+  search engine(std::move(made), {.seed = 5, .proposals_ahead = 0});
+  engine.add_seed(toy::program_of(500), 0);
+  const counting fitness;
+  drive(engine, fitness, {}, {.variations = 1, .evaluations = 1, .clock_s = wall_clock()});
+  int drafts = 0;
+  int told = 0;
+  for (const event& e : events) {
+    drafts += std::holds_alternative<draft_evaluated>(e.payload) ? 1 : 0;
+    const auto* result = std::get_if<evaluation_told>(&e.payload);
+    if (result == nullptr || result->wanted != evaluation_stage::timed_full) continue;
+    ++told;
+    // The draft's evaluation has paid for it.
+    CHECK((result->candidate == 0 || result->result->cost.wall_s == 0));
+  }
+  CHECK(told > 5);
+  CHECK(*fitness.measured == drafts + 1);  // the drafts and the seed
+
+  search again(parts_of({}), {.seed = 5, .proposals_ahead = 0});
+  const replay_report report = replay(again, source_of(events), store.program_of);
+  CHECK_MESSAGE(!report.divergence, report.divergence.value_or(""));
+  CHECK(report.events == events.size());
+}
