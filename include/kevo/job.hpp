@@ -46,9 +46,9 @@ struct search_settings {
   /// whether it is better than the champion.
   std::size_t proposals_ahead = 4;
   /// An operator that had this many turns in a row without a new candidate rests until a new candidate joins
-  /// the search. After half of them it varies a random valid candidate instead of the first parent that the
-  /// selector chose. A turn in which the operator reports `exhausted` counts as a fifth of this number, at
-  /// least as one turn.
+  /// the search or turns out to be valid, because it may then be a parent. After half of them it varies a
+  /// random valid candidate instead of the first parent that the selector chose. A turn in which the operator
+  /// reports `exhausted` counts as a fifth of this number, at least as one turn.
   std::uint32_t patience = 50;
   /// Relative gain over the best score that counts as an improvement for `progress::since_improvement`.
   double improvement_margin = 0.001;

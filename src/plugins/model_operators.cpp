@@ -111,6 +111,19 @@ void knowledge_from(settings& from, llm_settings& made) {
                                   "all prompts and do not count"});
 }
 
+/// At most as many turns as the models that they may ask answer at once: a turn that waits for a model holds
+/// a place that other operators could use.
+std::size_t turns_at_once(const llm_settings& made) {
+  if (!made.models) return made.concurrency;
+  std::size_t most = 0;
+  for (const auto& model : made.models->settings().models) {
+    const bool asked =
+        made.model.empty() ? made.tier.empty() || model.tier == made.tier : model.name == made.model;
+    if (asked) most += model.server.calls.concurrency;
+  }
+  return std::clamp<std::size_t>(most, 1, made.concurrency);
+}
+
 llm_settings llm_from(settings& from, const build_context& context) {
   llm_settings made;
   made.models = context.services.get<language_models>();
@@ -145,7 +158,9 @@ llm_settings llm_from(settings& from, const build_context& context) {
                                 {.min = 1,
                                  .max = 4096,
                                  .unit = "turns",
-                                 .doc = "maximum number of turns of this operator at the same time"});
+                                 .doc = "maximum number of turns of this operator at the same time; at most "
+                                        "as many as its models answer at once (llm.models[].concurrency)"});
+  made.concurrency = turns_at_once(made);
   likeness_from(from, made);
   memory_from(from, made);
   knowledge_from(from, made);

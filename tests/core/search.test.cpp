@@ -150,6 +150,46 @@ TEST_CASE("a search without proposals ahead ends by its rule") {
   CHECK(engine.best().score > 15);
 }
 
+TEST_CASE("an operator that had nothing to do with the parents wakes when a valid candidate comes") {
+  struct named {
+    std::string label;
+    std::string name() const { return label; }
+    bool replayable() const { return false; }
+    variation_result vary(const variation_request&, rng&) { return no_proposal{"not called here"}; }
+  };
+  auto made = toy::parts({.evaluations = 300}, {});
+  made.operators = {named{"tuner"}, named{"writer"}};
+  search engine(std::move(made), {.seed = 1, .proposals_ahead = 4, .patience = 5});
+  engine.add_seed(toy::program_of(500), 0);
+  const auto turn = [&] {
+    auto asked = engine.ask({.vary = true, .evaluate = false}, 0);
+    REQUIRE(std::holds_alternative<variation_job>(asked));
+    return std::get<variation_job>(asked);
+  };
+  const auto tuner_rests = [&] {
+    for (int i = 0; i < 5; ++i) {
+      const auto asked = turn();
+      REQUIRE(asked.op == 0);
+      engine.tell(asked.id, no_proposal{"the parent has no tunables"}, {}, "", 0);
+    }
+  };
+  const auto evaluate = [&] {
+    auto next = engine.ask({.vary = false, .evaluate = true}, 0);
+    REQUIRE(std::holds_alternative<evaluation_job>(next));
+    const auto& asked = std::get<evaluation_job>(next);
+    engine.tell(asked.id, toy::hill{}.evaluate(asked.request), 0);
+  };
+  evaluate();
+  tuner_rests();
+  const auto written = turn();
+  REQUIRE(written.op == 1);
+  engine.tell(written.id, proposal{toy::program_of(900), "has tunables"}, {}, "", 0);
+  tuner_rests();  // the new candidate is no parent yet
+  evaluate();     // the seed's confirmation, or the candidate
+  evaluate();
+  CHECK(turn().op == 0);
+}
+
 TEST_CASE("the same seed gives the same run, another seed another") {
   const auto run = [](std::uint64_t seed) {
     std::vector<event> events;
