@@ -39,8 +39,8 @@ void tell_failure(evaluation& e, std::size_t index, const workload& w, const cal
   e.outcome = failure.outcome;
   e.workloads[index].outcome = failure.outcome;
   if (w.hidden) {
-    e.reasons.emplace_back("a hidden workload failed");
-    e.feedback = "a hidden workload failed";
+    e.feedback = hidden_failure_text(failure.outcome);
+    e.reasons.push_back(e.feedback);
     return;
   }
   e.reasons.push_back(failure.reason);

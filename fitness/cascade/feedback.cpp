@@ -53,4 +53,22 @@ std::string feedback_of_valid(const evaluation& e) {
   return text;
 }
 
+std::string hidden_failure_text(outcome what) {
+  const std::string text = "a hidden workload failed";
+  switch (what) {
+    case outcome::incorrect:
+      return text + ": its result is wrong";
+    case outcome::crashed:
+      return text + ": the program crashed";
+    case outcome::timed_out:
+      return text + ": a call timed out";
+    case outcome::launch_failed:
+      return text + ": it could not be launched";
+    case outcome::rejected:
+      return text + ": the program did what no program may do";
+    default:
+      return text;
+  }
+}
+
 }  // namespace kevo

@@ -253,17 +253,32 @@ std::optional<call_failure> too_many_threads(int found, int threads) {
                       fmt::format("it has {} threads after a call; fitness.threads is {}", found, threads)};
 }
 
-std::optional<call_failure> tampering_failure(bool early, const slot_damage& damage) {
-  if (damage.guards) {
-    return call_failure{outcome::rejected, "wrote outside of its outputs",
-                        "memory outside of the output buffers was changed"};
+/// "the first byte lies 4 bytes behind the end of Y".
+std::string place_of_damage(const task& t, const slot_damage& damage) {
+  std::vector<std::string> names;  // of the buffers, in their order
+  for (const auto& input : t.inputs) {
+    if (!input.scalar) names.push_back(input.name);
   }
+  for (const auto& output : t.outputs) names.push_back(output.name);
+  if (damage.buffer >= names.size()) return "memory outside of the output buffers was changed";
+  return fmt::format("the first byte that was changed lies {} {} {} {}", damage.distance,
+                     damage.distance == 1 ? "byte" : "bytes",
+                     damage.before ? "before the beginning of" : "behind the end of", names[damage.buffer]);
+}
+
+std::optional<call_failure> tampering_failure(const task& t, bool early, const slot_damage& damage) {
+  if (damage.guards)
+    return call_failure{outcome::rejected, "wrote outside of its outputs", place_of_damage(t, damage)};
   if (damage.inputs) return call_failure{outcome::rejected, "changed its inputs", ""};
   if (early) {
     return call_failure{outcome::rejected, "signalled done before the work was done",
                         "the output still changed after the call had returned"};
   }
   return std::nullopt;
+}
+
+std::string limit_text(std::chrono::nanoseconds limit) {
+  return fmt::format("a call may take {:.3g} s here", std::chrono::duration<double>(limit).count());
 }
 
 const call_failure serves_itself = {
@@ -287,7 +302,8 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
   // Drawn from a copy, which lies at the same address for both programs of a pair: each draw writes to the
   // generator, and where that lies changes a call of 2 us by up to 0.5 %, the same in all pairs.
   rng draws = random_;
-  const auto call = session_->run_isolated(given->call(), draws, first_limit(limit), cold);
+  const auto most = first_limit(limit);
+  const auto call = session_->run_isolated(given->call(), draws, most, cold);
   random_ = draws;
   times_.calls_s += 1e-9 * call.ns;
   times_.around_s += seconds_since(start) - 1e-9 * call.ns;
@@ -301,8 +317,9 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
                    .beside_ns = call.beside_ns,
                    .prepared_ns = call.prepared_ns};
   result.failure = failure_of(call.end);
+  if (result.failure && call.end == call_end::timed_out) result.failure->detail = limit_text(most);
   if (!result.failure && verify_) {
-    result.failure = tampering_failure(call.early, call.damage);
+    result.failure = tampering_failure(*task_, call.early, call.damage);
     if (!result.failure && call.unreadable) result.failure = unreadable_result;
     if (!result.failure && call.served_elsewhere) result.failure = serves_itself;
     if (!result.failure) result.failure = too_many_threads(call.threads, worker_.threads);

@@ -159,19 +159,32 @@ bool arena::holds_poison(std::size_t begin, std::size_t end, const slot_layout& 
   return true;
 }
 
+/// Looks at the guard that begins at `begin` and ends with buffer number `next`, or with the slot.
+void arena::find_damage(std::size_t begin, std::size_t next, const slot_layout& layout,
+                        slot_damage& damage) const {
+  const std::size_t end = next < buffers_.size() ? layout.offsets[next] : layout.end;
+  if (holds_poison(begin, end, layout)) return;
+  damage.guards = true;
+  std::size_t first = begin;
+  while (first + 1 < end && holds_poison(first, first + 1, layout)) ++first;
+  damage.before = next == 0 || (next < buffers_.size() && end - first < first - begin + 1);
+  damage.buffer = damage.before ? next : next - 1;
+  damage.distance = damage.before ? end - first : first - begin + 1;
+}
+
 slot_damage arena::inspect(const slot_layout& layout, std::span<const std::vector<std::byte>> inputs) const {
   slot_damage damage;
   std::size_t place = layout.begin;
   std::size_t next = 0;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    damage.guards |= !holds_poison(place, layout.offsets[i], layout);
+    if (!damage.guards) find_damage(place, i, layout, damage);
     place = layout.offsets[i] + buffers_[i].bytes;
     if (buffers_[i].output) continue;
     const auto& input = inputs[next++];
     damage.inputs |=
         buffers_[i].bytes > 0 && std::memcmp(at(layout.offsets[i]), input.data(), buffers_[i].bytes) != 0;
   }
-  damage.guards |= !holds_poison(place, layout.end, layout);
+  if (!damage.guards) find_damage(place, buffers_.size(), layout, damage);
   return damage;
 }
 

@@ -42,6 +42,11 @@ struct secret_lines {
 struct slot_damage {
   bool guards = false;  ///< something outside of every buffer was written
   bool inputs = false;
+  /// With `guards`: the first byte that was written lies so far from this buffer, behind its end or before
+  /// its beginning, whichever is nearer.
+  std::size_t buffer = 0;
+  std::size_t distance = 0;  ///< [bytes] 1: the next byte
+  bool before = false;
   bool any() const { return guards || inputs; }
 };
 
@@ -94,6 +99,7 @@ class arena {
  private:
   void poison(std::size_t begin, std::size_t end, const slot_layout& layout) const;
   bool holds_poison(std::size_t begin, std::size_t end, const slot_layout& layout) const;
+  void find_damage(std::size_t begin, std::size_t next, const slot_layout& layout, slot_damage& damage) const;
 
   std::vector<buffer_shape> buffers_;
   std::size_t slot_bytes_ = 0;

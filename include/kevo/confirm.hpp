@@ -77,6 +77,8 @@ class confirmation {
     if (running_ || next() == no_candidate) return false;
     return idle || (!champion_ && challenger_.results.empty()) || has_waited();
   }
+  /// Whether a candidate that may become champion waits for a confirmation.
+  bool holds_contender() const { return contender_ != no_candidate || !challenger_.results.empty(); }
   /// Whether a confirmation of the candidate has begun before.
   bool asked_before(candidate_id who) const { return confirmed_.contains(who); }
 

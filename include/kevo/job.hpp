@@ -40,12 +40,15 @@ struct search_parts {
 
 /// The settings of a search that are not plug-ins.
 struct search_settings {
-  std::uint64_t seed = 1;           ///< seed of all random numbers
-  std::size_t proposals_ahead = 4;  ///< no turn begins while this many candidates wait for an evaluation
+  std::uint64_t seed = 1;  ///< seed of all random numbers
+  /// No turn begins while this many candidates wait for an evaluation. 0: for a single line of descent; no
+  /// turn begins while a candidate waits, is being evaluated, or has to be confirmed before it is known
+  /// whether it is better than the champion.
+  std::size_t proposals_ahead = 4;
   /// An operator that had this many turns in a row without a new candidate rests until a new candidate joins
-  /// the search. After half of them it varies a random valid candidate instead of the first parent that the
-  /// selector chose. A turn in which the operator reports `exhausted` counts as a fifth of this number, at
-  /// least as one turn.
+  /// the search or turns out to be valid, because it may then be a parent. After half of them it varies a
+  /// random valid candidate instead of the first parent that the selector chose. A turn in which the operator
+  /// reports `exhausted` counts as a fifth of this number, at least as one turn.
   std::uint32_t patience = 50;
   /// Relative gain over the best score that counts as an improvement for `progress::since_improvement`.
   double improvement_margin = 0.001;

@@ -138,6 +138,8 @@ class search {
     population_.evaluate(who, e.outcome, e.valid() ? blended(before, turn, e) : 0);
     const population_row& now = population_.row(who);
     if (now.ranked()) scores_.include(now.score);
+    // What had nothing to do with the parents before may find work in this one.
+    if (now.ranked() && !before.evaluated) std::fill(fruitless_.begin(), fruitless_.end(), 0U);
     ledger_.valid += (e.valid() ? 1U : 0U);
     ledger_.valid -= (before.evaluated && before.outcome == outcome::valid ? 1U : 0U);
     const archive_result archived = offer(who, before, e);
@@ -318,6 +320,8 @@ class search {
   bool settled_after_stop(candidate_id who, bool all) const;
   bool operator_available(std::size_t i) const;
   bool may_vary() const;
+  /// Whether all candidates are evaluated, and none may yet turn out to be better than the champion.
+  bool settled() const;
   std::string dead_end() const;
   /// The description of a candidate that a proposal filter receives.
   unevaluated unevaluated_of(candidate_id who) const;
@@ -392,8 +396,9 @@ class search {
   /// The turns of the candidates of operators that are not replayable. There are few, because each cost
   /// a call of a language model or similar work.
   std::unordered_map<candidate_id, finished_turn> plans_;
-  std::vector<std::uint32_t> fruitless_;  ///< for each operator: fruitless turns since the last new program
-  std::vector<std::size_t> running_;      ///< for each operator: outstanding turns
+  /// For each operator: fruitless turns since the last new program, and since one was found to be valid.
+  std::vector<std::uint32_t> fruitless_;
+  std::vector<std::size_t> running_;  ///< for each operator: outstanding turns
   std::vector<std::string> measure_names_;
   std::vector<double> measure_values_;
   bool wants_source_ = false;

@@ -7,23 +7,41 @@
 
 #include "operators/agent/agent_folder.hpp"
 #include "operators/agent/drafts.hpp"
+#include "operators/agent/long_conversation.hpp"
 #include "operators/agent/tools.hpp"
 #include "operators/llm/blocks.hpp"
 #include "operators/llm/distill.hpp"
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
+#include "operators/llm/server_limits.hpp"
 #include "src/base/text/line_diff.hpp"
 
 namespace kevo {
 namespace {
 
 constexpr std::size_t answer_bytes = 12000;
+/// A model whose replies are all cut gets nowhere.
+constexpr int most_cut_in_a_row = 3;
+constexpr const char* go_on_text =
+    "No tool of it was used. Go on: think more briefly, take one step at a time, and change a large file by "
+    "several calls of `edit_file`.";
 constexpr const char* notes_request =
     "Your turn ends here. Write the notes that your next turn begins with: what was tried and what came of "
     "it, what "
     "the measurements say about the limits of the kernel, and what to try next. Keep what is still true of "
     "your "
     "earlier notes. Use no tool. At most {} characters, between <notes> and </notes>.";
+constexpr const char* summary_request =
+    "This conversation has become too long; it goes on with what you write now in place of it. Write what "
+    "you "
+    "need to go on: what was tried and what came of it, what the measurements say about the limits of the "
+    "kernel, what your scratch folder holds, and what to do next. Keep what is still true of your earlier "
+    "notes. "
+    "Use no tool. At most {} characters, between <notes> and </notes>.";
+/// Of a summary where no notes are kept.
+constexpr std::size_t summary_bytes = 6000;
+/// Refusals for length that are answered by a shorter conversation, one after the other.
+constexpr int most_refusals = 3;
 constexpr const char* no_such_candidate =
     "error: no ancestor, sibling, child of the parent or other selected candidate has this number";
 
@@ -49,6 +67,7 @@ class session {
       const std::scoped_lock lock(op.notes->guard);
       earlier_notes_ = op.notes->text;
       fruitless_ = op.notes->fruitless;
+      talk_.assume_context(op.notes->context);
     }
     auto sections = sections_of(request);
     add_memory(sections, op.with, request, random);
@@ -56,9 +75,10 @@ class session {
     std::string advice;
     if (op.limits.fruitless_turns > 0 && fruitless_ >= op.limits.fruitless_turns)
       advice = review(fmt::format("{} turns in a row submitted nothing", fruitless_));
-    talk_.begin("agent", std::move(sections));
-    if (!advice.empty()) talk_.say(advice);
+    sections_ = std::move(sections);
+    advice_ = std::move(advice);
     talk_.offer(agent_tools());
+    begin();
   }
 
   variation_result run() {
@@ -67,6 +87,7 @@ class session {
     std::string notes = request_.stop.stop_requested() ? std::string() : new_notes();
     const std::scoped_lock lock(op_.notes->guard);
     op_.notes->fruitless = made ? 0 : op_.notes->fruitless + 1;
+    op_.notes->context = talk_.context_tokens();
     if (!notes.empty()) op_.notes->text = std::move(notes);
     return result;
   }
@@ -84,18 +105,39 @@ class session {
         why = "the tokens are used up";
         break;
       }
+      if (talk_.size_tokens() > room()) make_room();
       const chat_reply reply = talk_.ask();
       count(reply);
+      if (too_long(reply) && ++refusals_ <= most_refusals) {
+        make_room();
+        continue;
+      }
+      if (cut_short(reply)) {
+        request_.note(fmt::format("[agent] {}\n", reply.detail));
+        if (++cut_ < most_cut_in_a_row) {
+          talk_.say(cut_text(reply, talk_.reply_tokens(), go_on_text));
+          continue;
+        }
+        why = fmt::format("{} replies in a row gave nothing, the last because {}", cut_, reply.detail);
+        break;
+      }
+      cut_ = 0;
       if (!reply.ok()) {
         const bool ended = reply.status == reply_status::cancelled;
         if (drafts_.has_best()) return best((ended ? "" : "the model failed: ") + reply.detail);
         return failure_of(reply);
       }
+      refusals_ = 0;
+      if (reply.content.find_first_not_of(" \t\r\n") != std::string::npos) plan_ = summary_of(reply.content);
       if (reply.tool_calls.empty())
         talk_.say("Use a tool: `time` your draft, or `submit` it when it is done.");
       for (const auto& call : reply.tool_calls) {
+        brief_.clear();
         const std::string said = answer(call);
-        talk_.say(chat_message{"tool", shortened(said, answer_bytes), {}, call.id});
+        if (brief_.empty()) brief_ = said.substr(0, std::min(said.find('\n'), std::size_t{160}));
+        briefs_.resize(talk_.messages().size());
+        briefs_.push_back(brief_);
+        talk_.say(chat_message{"tool", shortened(said, answer_bytes_for(reply)), {}, call.id});
       }
       if (submitted_) return *std::move(submitted_);
       if (!supervise()) {
@@ -104,6 +146,93 @@ class session {
       }
     }
     return best(why);
+  }
+
+  /// Begins the conversation, with a prompt that leaves half of the room for the work.
+  void begin() {
+    talk_.begin("agent", sections_, room() / 2);
+    if (!advice_.empty()) talk_.say(advice_);
+    first_ = talk_.messages().size();
+    briefs_.clear();
+  }
+
+  /// The tokens that the messages may have; the rest of the model's context is for its reply.
+  std::int64_t room() const {
+    const std::int64_t context = talk_.context_tokens();
+    if (context == 0) return op_.limits.context;
+    return std::min(op_.limits.context, context - std::min(op_.with.sampling.max_tokens, context / 4));
+  }
+
+  std::size_t answer_bytes_for(const chat_reply& reply) const {
+    const auto bytes = static_cast<std::size_t>(room()) / std::max<std::size_t>(1, reply.tool_calls.size());
+    return std::min(answer_bytes, std::max<std::size_t>(bytes, 200));
+  }
+
+  static bool too_long(const chat_reply& reply) {
+    return reply.status == reply_status::rejected && limits_in(reply.detail).too_long;
+  }
+
+  /// The messages after the first prompt.
+  agent_steps steps() {
+    briefs_.resize(talk_.messages().size());
+    const auto first = static_cast<std::ptrdiff_t>(first_);
+    return {{talk_.messages().begin() + first, talk_.messages().end()},
+            {briefs_.begin() + first, briefs_.end()}};
+  }
+  void put(agent_steps steps) {
+    briefs_.resize(first_);
+    briefs_.insert(briefs_.end(), steps.briefs.begin(), steps.briefs.end());
+    talk_.replace_from(first_, std::move(steps.messages));
+  }
+
+  /// Makes the conversation shorter: first the results of tools before the last two steps, then, if it is
+  /// still long, all of it, which notes of the model's replace.
+  void make_room() {
+    agent_steps all = steps();
+    shorten_before(all, begin_of_last_steps(all, 2));
+    put(std::move(all));
+    request_.note(
+        fmt::format("[agent] old results were shortened; about {} tokens are left\n", talk_.size_tokens()));
+    if (refusals_ > 1 || 10 * talk_.size_tokens() > 7 * room()) begin_with_summary();
+  }
+
+  void begin_with_summary() {
+    agent_steps all = steps();
+    const std::size_t most = op_.notes_bytes > 0 ? op_.notes_bytes : summary_bytes;
+    std::string notes;
+    if (!all.messages.empty()) {
+      shorten_before(all, begin_of_last_steps(all, 1));
+      // Room for what is asked, too.
+      leave_out_oldest(all, room_of_steps());
+      put(all);
+      talk_.say(fmt::format(summary_request, most));
+      const chat_reply reply = talk_.ask();
+      count(reply);
+      if (reply.ok() || reply.status == reply_status::truncated) notes = notes_in(reply.content, most);
+      if (op_.notes_bytes > 0 && reply.ok()) {
+        const std::scoped_lock lock(op_.notes->guard);
+        op_.notes->text = notes;
+      }
+      request_.note(
+          fmt::format("[agent] the conversation begins anew with {} bytes of notes\n", notes.size()));
+    }
+    begin();
+    if (all.messages.empty()) return;
+    std::string text = "## Your work in this turn so far\n\n";
+    if (!notes.empty()) text += fenced(notes);
+    if (const std::string tried = drafts_.list(); !tried.empty())
+      text += "\nAll drafts of this turn:\n\n" + fenced(shortened(tried, 4000));
+    talk_.say(text + "\nYour scratch folder is as you left it; `read_file` shows it. Go on.");
+    first_ = talk_.messages().size();
+  }
+
+  /// The estimated tokens that the steps may have, so that the conversation leaves some room.
+  std::int64_t room_of_steps() {
+    const agent_steps all = steps();
+    const auto others =
+        static_cast<double>(talk_.size_tokens()) / talk_.density() -
+        static_cast<double>(estimated_tokens({.messages = all.messages, .tools = {}, .sampling = {}}));
+    return static_cast<std::int64_t>(0.9 * static_cast<double>(room()) / talk_.density() - others);
   }
 
   void add_notes(std::vector<prompt_section>& sections) const {
@@ -117,7 +246,14 @@ class session {
 
   /// Notes for the next turn; empty if none are kept or the model fails, so that the earlier ones stay.
   std::string new_notes() {
-    if (op_.notes_bytes == 0 || talk_.failure()) return {};
+    if (op_.notes_bytes == 0) return {};
+    if (talk_.failure() && !cut_short(*talk_.failure()) && !too_long(*talk_.failure())) return {};
+    if (talk_.size_tokens() > room() || (talk_.failure() && too_long(*talk_.failure()))) {
+      agent_steps all = steps();
+      shorten_before(all, all.messages.size());
+      leave_out_oldest(all, room_of_steps());
+      put(std::move(all));
+    }
     talk_.say(fmt::format(notes_request, op_.notes_bytes));
     const chat_reply reply = talk_.ask();
     count(reply);
@@ -130,13 +266,14 @@ class session {
   /// The sums that limits speak of come from what the journal keeps, not from a clock, so that a replay ends
   /// the turn at the same step.
   void count(const chat_reply& reply) {
-    tokens_ += reply.tokens_in + reply.tokens_out;
+    tokens_ += reply.tokens_in - reply.tokens_cached + reply.tokens_out;
     spent_s_ += reply.wall_s;
   }
 
+  /// Why the turn ended is no plan: later prompts show what the draft does.
   variation_result best(const std::string& why) {
-    if (auto draft = drafts_.take_best())
-      return proposal{*std::move(draft), "best draft of an agent (" + why + ")"};
+    request_.note(fmt::format("[agent] the turn ends: {}\n", why));
+    if (auto draft = drafts_.take_best()) return *std::move(draft);
     return no_proposal{"the agent submitted nothing: " + why};
   }
 
@@ -146,7 +283,9 @@ class session {
     if (const auto said = on_files(call.name, given)) return *said;
     if (const auto said = on_reading(call.name, given)) return *said;
     if (const auto said = on_drafts(call.name, given)) return *said;
-    return fmt::format("error: there is no tool '{}'", call.name.substr(0, 80));
+    std::string all;
+    for (const auto& one : agent_tools()) all += (all.empty() ? "" : ", ") + one.name;
+    return fmt::format("error: there is no tool '{}'; there are {}", call.name.substr(0, 80), all);
   }
 
   /// The tools of the scratch folder; nothing if `name` is none of them.
@@ -171,8 +310,12 @@ class session {
     }
     if (name == "edit_file")
       return done(folder_.edit(given.text("path"), given.text("search"), given.text("replace")));
+    if (name == "delete_file") return done(folder_.remove(given.text("path")));
     if (name == "reset") {
-      folder_.reset(*parent_.program);
+      const std::string number = given.text("draft");
+      const auto draft = number.empty() ? std::optional(*parent_.program) : drafts_.numbered(number);
+      if (!draft) return fmt::format("error: there is no draft {}", number.substr(0, 20));
+      folder_.reset(*draft);
       return "done";
     }
     if (name == "diff") return difference(given.text("id"));
@@ -210,7 +353,7 @@ class session {
       const std::string known = drafts_.profile();
       return known.empty() ? "error: compile, test or time first" : known;
     }
-    if (name == "submit") return submit(given.text("summary"));
+    if (name == "submit") return submit(given);
     return std::nullopt;
   }
 
@@ -253,18 +396,27 @@ class session {
 
   std::string evaluate(evaluation_stage wanted) {
     // Before it costs an evaluation; so no best draft lies outside either.
-    if (auto why = outside_of_blocks(*parent_.program, folder_.work()); !why.empty()) return "error: " + why;
-    const auto answer = drafts_.evaluate(folder_.work(), wanted);
+    const program work = folder_.candidate(*parent_.program);
+    if (auto why = outside_of_blocks(*parent_.program, work); !why.empty()) return "error: " + why;
+    const auto answer = drafts_.evaluate(work, wanted, plan_);
     spent_s_ += answer.spent_s;
+    brief_ = answer.brief;
     return answer.said;
   }
 
-  std::string submit(const std::string& summary) {
-    const program& work = folder_.work();
+  std::string submit(const tool_arguments& given) {
+    const std::string number = given.text("draft");
+    const auto chosen =
+        number.empty() ? std::optional(folder_.candidate(*parent_.program)) : drafts_.numbered(number);
+    if (!chosen) return fmt::format("refused: there is no draft {}", number.substr(0, 20));
+    const program& work = *chosen;
     if (auto why = outside_of_blocks(*parent_.program, work); !why.empty()) return "refused: " + why;
     if (auto why = drafts_.refusal(work); !why.empty()) return "refused: " + why;
     if (auto why = known_already(work, op_.with, request_); !why.empty()) return "refused: " + why;
-    submitted_ = proposal{work, summary_of("Summary: " + summary)};
+    if (const auto faster = drafts_.faster_than(work); !faster.empty() && given.text("force") != "true")
+      return fmt::format(
+          "not accepted: {}. Submit that one by its number in `draft`, or this one with `force`.", faster);
+    submitted_ = proposal{work, summary_of("Summary: " + given.text("summary"))};
     return "accepted";
   }
 
@@ -294,7 +446,8 @@ class session {
                               : fmt::format("{}. All drafts of this turn, in the order in which they were "
                                             "tried:\n\n{}",
                                             seen, fenced(tried)));
-    talk.begin("agent_supervisor", std::move(sections));
+    talk.assume_context(talk_.context_tokens());
+    talk.begin("agent_supervisor", std::move(sections), room());
     const chat_reply advice = talk.ask();
     count(advice);
     return fmt::format(
@@ -309,11 +462,19 @@ class session {
   const candidate_snapshot& parent_;
   agent_folder folder_;
   agent_drafts drafts_;
+  std::vector<prompt_section> sections_;
+  std::string advice_;
+  std::size_t first_ = 0;            ///< number of messages before the agent's own steps
+  std::vector<std::string> briefs_;  ///< a line for each message of a tool
+  std::string brief_;                ///< what the present tool says of itself in a line
+  std::string plan_;                 ///< what the model said last
+  int refusals_ = 0;                 ///< in a row, for the length of the conversation
   std::string earlier_notes_;
   std::int64_t fruitless_ = 0;  ///< turns before this one, in a row, without a proposal
   std::optional<proposal> submitted_;
   std::int64_t interventions_ = 0;
   std::int64_t tokens_ = 0;
+  int cut_ = 0;  ///< replies in a row that were cut or empty
   double spent_s_ = 0;
 };
 

@@ -2,12 +2,49 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
 
 #include <fmt/format.h>
 
 #include "operators/llm/edits.hpp"
 
 namespace kevo {
+namespace {
+
+bool is_part_of_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+}
+
+/// Whether a text holds a word that is not a part of a longer name.
+bool holds_name(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool begins = at == 0 || !is_part_of_name(text[at - 1]);
+    if (begins && (end == text.size() || !is_part_of_name(text[end]))) return true;
+  }
+  return false;
+}
+
+/// Whether a source names a file, as an #include or a call that reads it does, or imports it as a module.
+bool names(std::string_view source, std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  if (holds_name(source, name)) return true;
+  if (!name.ends_with(".py")) return false;
+  const std::string_view module = name.substr(0, name.size() - 3);
+  while (!source.empty()) {
+    const std::size_t end = std::min(source.find('\n'), source.size());
+    std::string_view line = source.substr(0, end);
+    source.remove_prefix(std::min(end + 1, source.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (!line.starts_with("import ") && !line.starts_with("from ")) continue;
+    std::string words(line);
+    std::replace(words.begin(), words.end(), '.', ' ');
+    if (holds_name(words, module)) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 std::string path_complaint(const std::string& path) {
   if (path.empty()) return "the path is empty";
@@ -64,17 +101,43 @@ std::string agent_folder::write(const std::string& path, std::string text) {
   return {};
 }
 
+std::string agent_folder::remove(const std::string& path) {
+  if (auto wrong = path_complaint(path); !wrong.empty()) return wrong;
+  const source_file* file = find(path);
+  if (file == nullptr) return fmt::format("there is no file '{}'", path);
+  if (file == &work_.files.front()) return fmt::format("'{}' is the file that is built", path);
+  std::erase_if(work_.files, [&](const source_file& one) { return one.path == path; });
+  return {};
+}
+
+program agent_folder::candidate(const program& parent) const {
+  std::vector<bool> kept(work_.files.size(), false);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    kept[i] = i == 0 || std::any_of(parent.files.begin(), parent.files.end(),
+                                    [&](const source_file& one) { return one.path == work_.files[i].path; });
+  }
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      for (std::size_t from = 0; from < kept.size() && !kept[i]; ++from) {
+        if (kept[from] && names(work_.files[from].text, work_.files[i].path)) kept[i] = more = true;
+      }
+    }
+  }
+  program made = work_;
+  made.files.clear();
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i]) made.files.push_back(work_.files[i]);
+  }
+  return made;
+}
+
 std::string agent_folder::edit(const std::string& path, const std::string& search,
                                const std::string& replace) {
   std::string text;
   if (auto wrong = read(path, text); !wrong.empty()) return wrong;
   std::string complaint;
-  const std::string block = "<<<<<<< SEARCH\n" + search + (search.ends_with('\n') ? "" : "\n") + "=======\n" +
-                            replace + (replace.empty() || replace.ends_with('\n') ? "" : "\n") +
-                            ">>>>>>> REPLACE\n";
-  const auto edits = parse_edits(block, complaint);
-  if (!complaint.empty()) return complaint;
-  text = apply_edits(text, edits, complaint);
+  text = apply_edits(text, {edit_of(search, replace)}, complaint);
   if (!complaint.empty()) return complaint;
   return write(path, std::move(text));
 }

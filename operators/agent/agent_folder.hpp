@@ -20,11 +20,16 @@ class agent_folder {
   explicit agent_folder(program start) : work_(std::move(start)) {}
 
   const program& work() const { return work_; }
+  /// The program that the folder holds: the files that `parent` has, and those that these name, directly or
+  /// not. Other files are the model's scratch.
+  program candidate(const program& parent) const;
   std::vector<std::string> paths() const;
   std::string read(const std::string& path, std::string& text) const;
   std::string write(const std::string& path, std::string text);
-  /// Replaces `search`, which must fit in one place, as an edit of llm_diff does.
+  /// Replaces `search`, which must fit in one place and need not be whole lines, as an edit of llm_diff does.
   std::string edit(const std::string& path, const std::string& search, const std::string& replace);
+  /// Removes a file, but not the first one, which is what is built.
+  std::string remove(const std::string& path);
   /// Goes back to a program.
   void reset(program to) { work_ = std::move(to); }
 

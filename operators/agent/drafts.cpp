@@ -7,6 +7,7 @@
 
 #include <kevo/score.hpp>
 
+#include "fitness/cascade/feedback.hpp"
 #include "operators/llm/sections.hpp"
 #include "src/base/text/useful_line.hpp"
 
@@ -23,6 +24,18 @@ std::string in_a_line(const evaluation& result) {
   return score_text(result) + reason;
 }
 
+/// "; small 1.2 us, large 87 us", of what was timed and is not hidden.
+std::string times_in_a_line(const evaluation& result) {
+  constexpr int most = 6;
+  std::string times;
+  int count = 0;
+  for (const auto& w : result.workloads) {
+    if (w.hidden || !(w.time_ns > 0) || ++count > most) continue;
+    times += fmt::format("{} {} {}", times.empty() ? ";" : ",", w.uuid, time_text(w.time_ns));
+  }
+  return times;
+}
+
 }  // namespace
 
 agent_drafts::agent_drafts(const variation_request& request, const agent_limits& limits)
@@ -31,13 +44,19 @@ agent_drafts::agent_drafts(const variation_request& request, const agent_limits&
   if (parent.evaluation && parent.evaluation->valid()) parent_score_ = parent.evaluation->score;
 }
 
-agent_drafts::answer agent_drafts::evaluate(const program& draft, evaluation_stage wanted) {
+agent_drafts::answer agent_drafts::evaluate(const program& draft, evaluation_stage wanted,
+                                            const std::string& plan) {
   if (!request_.can_evaluate()) return {"error: this run cannot evaluate drafts"};
   const content_id id = id_of(draft);
+  const auto brief = [&] {
+    return fmt::format("draft {}: {}{}", number_of(id), in_a_line(*latest_), times_in_a_line(*latest_));
+  };
   if (const auto known = verdicts_.find(id); known != verdicts_.end() && answers(known->second, wanted)) {
     ++repeats_[{id, wanted}];
+    latest_number_ = number_of(id);
     latest_ = known->second;
-    return {"This is the same program as before.\n" + verdict()};
+    before_.reset();
+    return {"This is the same program as before.\n" + verdict(), 0, brief()};
   }
   if (wanted == evaluation_stage::built) {
     if (compilations_++ >= limits_.compilations)
@@ -46,14 +65,24 @@ agent_drafts::answer agent_drafts::evaluate(const program& draft, evaluation_sta
     return {"error: the evaluations are used up: submit"};
   }
   latest_ = with_stage(request_.evaluate(draft, wanted), wanted);
-  if (verdicts_.insert_or_assign(id, *latest_).second) tried_.push_back(id);
+  if (verdicts_.insert_or_assign(id, *latest_).second) {
+    tried_.push_back(id);
+    programs_.emplace(id, draft);
+  }
+  latest_number_ = number_of(id);
   repeats_.try_emplace({id, wanted}, 1);
-  note(draft);
-  return {verdict(), latest_->cost.wall_s};
+  before_.reset();
+  if (best_) before_ = best_before{best_score_, number_of(id_of(best_->program))};
+  note(draft, plan);
+  return {verdict(), latest_->cost.wall_s, brief()};
+}
+
+std::size_t agent_drafts::number_of(const content_id& draft) const {
+  return static_cast<std::size_t>(std::find(tried_.begin(), tried_.end(), draft) - tried_.begin()) + 1;
 }
 
 /// Counts what the latest evaluation means for progress.
-void agent_drafts::note(const program& draft) {
+void agent_drafts::note(const program& draft, const std::string& plan) {
   if (latest_->valid() && latest_->stage >= evaluation_stage::checked) failing_ = 0;
   if (latest_->failed()) {
     ++failing_;
@@ -63,7 +92,9 @@ void agent_drafts::note(const program& draft) {
         (!best_ || improves(latest_->score, best_score_, limits_.margin))) {
       stalled_ = 0;
       best_score_ = latest_->score;
-      best_ = draft;
+      const std::string what =
+          plan.empty() ? fmt::format("draft {} of its turn", number_of(id_of(draft))) : plan;
+      best_ = proposal{draft, what + " (best draft of an agent)"};
     } else {
       ++stalled_;
     }
@@ -80,7 +111,8 @@ std::string agent_drafts::profile() const {
 }
 
 std::string agent_drafts::verdict() const {
-  std::string said = evaluation_section({.evaluation = std::make_shared<const evaluation>(*latest_)});
+  std::string said = fmt::format("Draft {}.\n", latest_number_) +
+                     evaluation_section({.evaluation = std::make_shared<const evaluation>(*latest_)});
   if (latest_->outcome == outcome::unchecked) return said + "It compiles. It was not tested.\n";
   if (!latest_->valid()) return said;
   if (latest_->stage == evaluation_stage::checked) return said + "Its results are right. It was not timed.\n";
@@ -88,6 +120,9 @@ std::string agent_drafts::verdict() const {
     said += fmt::format("That is {:.4g} times the parent's score.\n", latest_->score / *parent_score_);
   else if (parent_score_)
     said += fmt::format("The parent's score is {:.4g}.\n", *parent_score_);
+  if (before_ && before_->score > 0)
+    said += fmt::format("That is {:.4g} times the score of your best draft before it, draft {}.\n",
+                        latest_->score / before_->score, before_->number);
   return said;
 }
 
@@ -102,7 +137,24 @@ std::string agent_drafts::refusal(const program& draft) const {
   return {};
 }
 
-std::optional<program> agent_drafts::take_best() {
+std::string agent_drafts::faster_than(const program& draft) const {
+  const auto known = verdicts_.find(id_of(draft));
+  if (!best_ || known == verdicts_.end() || best_->program == draft ||
+      !improves(best_score_, known->second.score, limits_.margin))
+    return {};
+  const content_id best = id_of(best_->program);
+  return fmt::format("draft {} was faster ({}; this one: {})", number_of(best),
+                     score_text(verdicts_.at(best)), score_text(known->second));
+}
+
+std::optional<program> agent_drafts::numbered(const std::string& number) const {
+  for (std::size_t i = 0; i < tried_.size(); ++i) {
+    if (std::to_string(i + 1) == number) return programs_.at(tried_[i]);
+  }
+  return std::nullopt;
+}
+
+std::optional<proposal> agent_drafts::take_best() {
   if (!best_ || !improves(best_score_, parent_score_, limits_.margin)) return std::nullopt;
   return std::move(best_);
 }

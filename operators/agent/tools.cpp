@@ -26,9 +26,10 @@ tool_definition tool(const char* name, const char* description, const std::vecto
 
 /// Checked before a tool does anything.
 constexpr std::pair<const char*, const char*> required_arguments[] = {
-    {"read_file", "path"},    {"write_file", "path"},        {"write_file", "text"},
-    {"edit_file", "path"},    {"edit_file", "search"},       {"edit_file", "replace"},
-    {"read_candidate", "id"}, {"search_knowledge", "query"}, {"submit", "summary"}};
+    {"read_file", "path"},   {"write_file", "path"},   {"write_file", "text"},
+    {"edit_file", "path"},   {"edit_file", "search"},  {"edit_file", "replace"},
+    {"delete_file", "path"}, {"read_candidate", "id"}, {"search_knowledge", "query"},
+    {"submit", "summary"}};
 
 }  // namespace
 
@@ -36,10 +37,17 @@ std::vector<tool_definition> agent_tools() {
   return {
       tool("list_files", "Names of the files in your scratch folder."),
       tool("read_file", "Text of a file of your scratch folder.", {"path"}),
-      tool("write_file", "Replace or add a file of your scratch folder.", {"path", "text"}),
-      tool("edit_file", "Replace lines of a file; `search` must fit in exactly one place.",
+      tool("write_file",
+           "Replace or add a file of your scratch folder. A new file becomes a part of the program if a file "
+           "of "
+           "the program includes or imports it.",
+           {"path", "text"}),
+      tool("edit_file",
+           "Replace text in a file: whole lines, or a part of one. `search` must fit in exactly one place.",
            {"path", "search", "replace"}),
-      tool("reset", "Make your scratch folder the parent again."),
+      tool("delete_file", "Remove a file of your scratch folder.", {"path"}),
+      tool("reset", "Make your scratch folder the parent again, or one of your drafts by number.",
+           {"draft?"}),
       tool("diff", "What your main file changed against the parent's, or against a candidate's by number.",
            {"id?"}),
       tool("read_lineage", "Ancestors and earlier children of the parent, with plan and outcome."),
@@ -53,9 +61,13 @@ std::vector<tool_definition> agent_tools() {
       tool("time", "Build it, check its results, and time it."),
       tool("profile",
            "Measures, timings by workload and resources, as your latest build, test or timing found them."),
-      tool("submit",
-           "End your work with what is in your scratch folder: it must be timed, valid and not slower.",
-           {"summary"})};
+      tool(
+          "submit",
+          "End your work with what is in your scratch folder, or with one of your drafts by number: it must "
+          "be "
+          "timed, valid and not slower than the parent. If an earlier draft was faster, you are told, unless "
+          "`force` is \"true\".",
+          {"summary", "draft?", "force?"})};
 }
 
 tool_arguments arguments_of(const tool_call& call) {
@@ -69,6 +81,7 @@ tool_arguments arguments_of(const tool_call& call) {
   }
   for (const auto& [name, value] : parsed.get_object()) {
     if (value.is_string()) result.texts[std::string(name)] = value.get_string();
+    if (value.is_bool()) result.texts[std::string(name)] = value.get_bool() ? "true" : "false";
     if (value.is_int64()) result.texts[std::string(name)] = std::to_string(value.get_int64());
   }
   for (const auto& [name, needed] : required_arguments) {

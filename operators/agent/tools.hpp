@@ -14,7 +14,7 @@ std::vector<tool_definition> agent_tools();
 
 /// What a model gave a tool.
 struct tool_arguments {
-  std::map<std::string, std::string> texts;  ///< by name; whole numbers are texts here, too
+  std::map<std::string, std::string> texts;  ///< by name; whole numbers and truth values are texts here, too
   std::string complaint;                     ///< why the call cannot be answered; empty if it can
 
   /// The argument of this name; empty if it was left out.

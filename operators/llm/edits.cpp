@@ -127,7 +127,7 @@ std::string nearest(const lines& source, const lines& search) {
       best = at;
     }
   }
-  if (most == 0) return "No line of it is in the source.";
+  if (most == 0) return "The source has nothing like it.";
   lines part;
   for (std::size_t i = best; i < source.size() && i < best + search.size() + 1; ++i)
     part.push_back(source[i]);
@@ -154,6 +154,10 @@ lines moved(const lines& replace, std::string_view source_indent, std::string_vi
 
 }  // namespace
 
+text_edit edit_of(std::string_view search, std::string_view replace) {
+  return {split(search), split(replace)};
+}
+
 std::vector<text_edit> parse_edits(std::string_view reply, std::string& complaint) {
   const lines all = split(reply);
   std::vector<text_edit> edits = blocks(all, complaint);
@@ -170,6 +174,42 @@ bool holds_edit_marks(std::string_view reply) {
     return begins(line, "<<<<<<", "SEARCH") || begins(line, ">>>>>>", "REPLACE") || line.starts_with("@@");
   });
 }
+
+namespace {
+
+/// "3 places (lines 4, 9 and 17)", of at least two; numbers from 0.
+std::string places_text(const std::vector<std::size_t>& found) {
+  constexpr std::size_t most = 8;
+  std::string text = fmt::format("{} places (lines ", found.size());
+  for (std::size_t i = 0; i < std::min(found.size(), most); ++i) {
+    const bool last = i + 1 == found.size();
+    text += fmt::format("{}{}", i == 0 ? "" : last ? " and " : ", ", found[i] + 1);
+  }
+  return text + (found.size() > most ? ", ...)" : ")");
+}
+
+std::string without_last_break(const lines& all) {
+  std::string text = joined(all);
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+/// Replaces a search that begins or ends within a line. `found` are the lines in which it fits; the text
+/// changes if there is one.
+void replace_within(lines& text, const lines& search, const lines& replace, std::vector<std::size_t>& found) {
+  const std::string whole = joined(text);
+  const std::string wanted = without_last_break(search);
+  std::size_t first = 0;
+  for (std::size_t at = whole.find(wanted); at != std::string::npos; at = whole.find(wanted, at + 1)) {
+    if (found.empty()) first = at;
+    found.push_back(static_cast<std::size_t>(
+        std::count(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(at), '\n')));
+  }
+  if (found.size() == 1)
+    text = split(whole.substr(0, first) + without_last_break(replace) + whole.substr(first + wanted.size()));
+}
+
+}  // namespace
 
 std::string apply_edits(std::string_view source, const std::vector<text_edit>& edits,
                         std::string& complaint) {
@@ -199,14 +239,15 @@ std::string apply_edits(std::string_view source, const std::vector<text_edit>& e
     std::vector<std::size_t> found;
     std::size_t level = 0;
     for (; level < 3 && found.empty(); ++level) found = places(text, search, levels[level]);
+    if (found.empty()) {
+      replace_within(text, search, replace, found);
+      if (found.size() == 1) continue;
+    }
     if (found.size() != 1) {
-      complaint =
-          found.empty()
-              ? fmt::format("edit {} of {} does not match the source. {}", n + 1, edits.size(),
-                            nearest(text, search))
-              : fmt::format(
-                    "edit {} of {} fits in {} places, from lines {} and {} on: give more lines around it",
-                    n + 1, edits.size(), found.size(), found[0] + 1, found[1] + 1);
+      complaint = found.empty() ? fmt::format("edit {} of {} does not match the source. {}", n + 1,
+                                              edits.size(), nearest(text, search))
+                                : fmt::format("edit {} of {} fits in {}: give more of the text around it",
+                                              n + 1, edits.size(), places_text(found));
       return std::string(source);
     }
     const auto at = text.begin() + static_cast<std::ptrdiff_t>(found.front());

@@ -22,9 +22,13 @@ std::vector<text_edit> parse_edits(std::string_view reply, std::string& complain
 /// Whether a reply holds a line that only edits have, so that it was not meant as a whole program.
 bool holds_edit_marks(std::string_view reply);
 
+/// The edit that replaces one text by another.
+text_edit edit_of(std::string_view search, std::string_view replace);
+
 /// The source with all edits applied; on failure the source unchanged and `complaint` set: which edit, why,
-/// and the nearest lines. A search may differ from the source in trailing white space, then in indentation;
-/// it must fit in exactly one place. O(edits * lines of source * lines of search).
+/// and the nearest lines. A search may differ from the source in trailing white space, then in indentation.
+/// If its lines are no whole lines of the source, it may begin and end within lines. It must fit in exactly
+/// one place. O(edits * lines of source * lines of search).
 std::string apply_edits(std::string_view source, const std::vector<text_edit>& edits, std::string& complaint);
 
 }  // namespace kevo

@@ -32,23 +32,43 @@ bool has_line_with(std::string_view text, std::string_view beginning) {
   return false;
 }
 
+/// Whether what follows a fence can only be the name of a language.
+bool is_word(std::string_view text) {
+  while (!text.empty() && (text.back() == '\r' || text.back() == ' ')) text.remove_suffix(1);
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '+' || c == '_' || c == '-';
+  });
+}
+
+bool holds_fences(std::string_view language) {
+  return language == "markdown" || language == "md" || language == "text";
+}
+
 }  // namespace
 
 std::vector<fenced_block> fenced_blocks(std::string_view text) {
   std::vector<fenced_block> all;
+  const auto begun_by = [](std::string_view opened, std::size_t ticks) {
+    return fenced_block{
+        .word = std::string(opened.substr(ticks, opened.find_first_of(" \t\r", ticks) - ticks)), .text = {}};
+  };
   while (!text.empty()) {
     const std::string_view opened = without_indent(next_line(text));
     if (!opened.starts_with("```")) continue;
     const std::size_t ticks = std::min(opened.find_first_not_of('`'), opened.size());
-    fenced_block block{
-        .word = std::string(opened.substr(ticks, opened.find_first_of(" \t\r", ticks) - ticks)), .text = {}};
+    fenced_block block = begun_by(opened, ticks);
     bool closed = false;
     while (!text.empty() && !closed) {
       const std::string_view line = next_line(text);
       const std::string_view mark = without_indent(line);
       const std::size_t run = std::min(mark.find_first_not_of('`'), mark.size());
       closed = run >= ticks && mark.find_first_not_of(" \t\r", run) == std::string_view::npos;
-      if (!closed) block.text += std::string(line) + "\n";
+      // In its reasoning a model may have begun a program that it did not finish.
+      if (!closed && run == ticks && is_word(mark.substr(run)) && !holds_fences(block.word)) {
+        block = begun_by(mark, ticks);
+      } else if (!closed) {
+        block.text += std::string(line) + "\n";
+      }
     }
     if (closed) all.push_back(std::move(block));
   }

@@ -14,7 +14,9 @@ struct fenced_block {
   std::string text;
 };
 
-/// All closed blocks of a text, in order. A fence is closed by one that is at least as long.
+/// All closed blocks of a text, in order. A fence is closed by one that is at least as long. A fence of the
+/// same length that names a language begins a new block, and the one before, which was never closed, is left
+/// out; only blocks of Markdown may hold such lines.
 std::vector<fenced_block> fenced_blocks(std::string_view text);
 
 /// Whether the word of a block is a name for `language`, in any case.

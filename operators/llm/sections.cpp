@@ -56,8 +56,11 @@ std::string score_text(const evaluation& e) {
   if (!e.valid()) return std::string(to_string(e.outcome));
   if (e.stage == evaluation_stage::checked) return "valid, not timed";
   if (e.speedup > 0)
-    return fmt::format("valid, {:.4g} times as fast as {}", e.speedup,
-                       e.baseline.empty() ? "the baseline" : e.baseline);
+    return fmt::format("valid, {:.4g} times as fast as {}{}", e.speedup,
+                       e.baseline.empty() ? "the baseline" : e.baseline,
+                       e.speedup_interval.high > 0
+                           ? fmt::format(" [{:.3g}, {:.3g}]", e.speedup_interval.low, e.speedup_interval.high)
+                           : "");
   return fmt::format("valid, score {:.6g}", e.score);
 }
 

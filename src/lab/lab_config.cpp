@@ -106,12 +106,13 @@ lab_policy read_policy(settings_node node, const registry& plugins, const build_
   lab_policy policy;
   policy.name = from.text("name", {.doc = "name of the policy in tables and plots"});
   decode_policies(from, plugins, context, policy.parts);
-  policy.search.proposals_ahead = static_cast<std::size_t>(
-      from.integer("proposals_ahead", {.def = 1,
-                                       .min = 1,
-                                       .max = 1'000'000,
-                                       .unit = "candidates",
-                                       .doc = "maximum number of candidates that wait for an evaluation"}));
+  policy.search.proposals_ahead = static_cast<std::size_t>(from.integer(
+      "proposals_ahead", {.def = 1,
+                          .min = 0,
+                          .max = 1'000'000,
+                          .unit = "candidates",
+                          .doc = "maximum number of candidates that wait for an evaluation; 0: no "
+                                 "turn begins before all results are known"}));
   from.finish();
   settings_node kept = from.resolved();
   std::erase_if(kept.entries, [](const settings_entry& entry) { return entry.key == "name"; });

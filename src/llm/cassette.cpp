@@ -75,6 +75,7 @@ std::string entry_text(const cassette_key& key, const recorded_reply& what) {
   if (!what.request.empty()) text += "    request: " + quoted(what.request) + "\n";
   const chat_reply& r = what.reply;
   if (!r.ok()) text += "    status: " + std::string(to_string(r.status)) + "\n";
+  if (r.tokens_cached > 0) text += "    tokens_cached: " + std::to_string(r.tokens_cached) + "\n";
   text += "    tokens_in: " + std::to_string(r.tokens_in) +
           "\n    tokens_out: " + std::to_string(r.tokens_out) + "\n";
   put_text(text, "reasoning", r.reasoning);
@@ -98,6 +99,7 @@ recorded_reply read_entry(settings& from) {
   chat_reply& r = what.reply;
   r.status = static_cast<reply_status>(std::find(words.begin(), words.end(), status) - words.begin());
   r.tokens_in = from.integer("tokens_in", {.def = 0, .min = 0});
+  r.tokens_cached = std::min(from.integer("tokens_cached", {.def = 0, .min = 0}), r.tokens_in);
   r.tokens_out = from.integer("tokens_out", {.def = 0, .min = 0});
   r.reasoning = from.text("reasoning", {.def = ""});
   r.content = from.text("content", {.def = ""});

@@ -239,6 +239,11 @@ void decode_price(settings& from, model_settings& made) {
       "input", {.def = 0.0, .min = 0.0, .unit = "money per million tokens", .doc = "price of prompt tokens"});
   made.price.output = price.real(
       "output", {.def = 0.0, .min = 0.0, .unit = "money per million tokens", .doc = "price of reply tokens"});
+  made.price.cached = price.optional<double>(
+      "cached", {.min = 0.0,
+                 .unit = "money per million tokens",
+                 .doc = "price of prompt tokens that the server has in its cache and reports as such; null: "
+                        "the same as input"});
 }
 
 void decode_dialect(settings& from, endpoint_settings& server) {

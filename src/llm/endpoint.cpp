@@ -268,6 +268,7 @@ chat_reply endpoint::chat_once(const chat_request& request, const std::string& b
       reply = std::move(part);
     } else {
       reply.tokens_in = part.tokens_in;
+      reply.tokens_cached = part.tokens_cached;
       reply.tokens_out = part.tokens_out;
       reply.counted = part.counted;
     }
@@ -302,6 +303,7 @@ chat_reply endpoint::tried(const std::stop_token& stop, const call_budget& budge
   const auto began = clock::now();
   chat_reply reply;
   std::int64_t tokens_in = 0;
+  std::int64_t tokens_cached = 0;
   std::int64_t tokens_out = 0;
   std::int64_t tokens_estimated = 0;
   const std::stop_token& begins_until = budget.ending.stop_possible() ? budget.ending : stop;
@@ -315,6 +317,7 @@ chat_reply endpoint::tried(const std::stop_token& stop, const call_budget& budge
     }
     reply.tries = n;
     tokens_in += reply.tokens_in;
+    tokens_cached += reply.tokens_cached;
     tokens_out += reply.tokens_out;
     tokens_estimated += reply.tokens_estimated;
     if (budget.charge) budget.charge(reply);
@@ -340,6 +343,7 @@ chat_reply endpoint::tried(const std::stop_token& stop, const call_budget& budge
     }
   }
   reply.tokens_in = tokens_in;
+  reply.tokens_cached = tokens_cached;
   reply.tokens_out = tokens_out;
   reply.tokens_estimated = tokens_estimated;
   reply.wall_s = std::chrono::duration<double>(clock::now() - began).count();

@@ -19,8 +19,11 @@ chat_reply failed_reply(reply_status status, std::string detail) {
 
 }  // namespace
 
-double price_of(const token_price& price, std::int64_t tokens_in, std::int64_t tokens_out) {
-  return (price.input * static_cast<double>(tokens_in) + price.output * static_cast<double>(tokens_out)) /
+double price_of(const token_price& price, std::int64_t tokens_in, std::int64_t tokens_out,
+                std::int64_t tokens_cached) {
+  const double cached = price.cached.value_or(price.input) * static_cast<double>(tokens_cached);
+  return (price.input * static_cast<double>(tokens_in - tokens_cached) + cached +
+          price.output * static_cast<double>(tokens_out)) /
          1e6;
 }
 
@@ -170,6 +173,7 @@ chat_reply language_models::spend(const call_plan& what, const variation_request
     chat_reply next = try_live(what, owner);
     next.tries += reply.tries;
     next.tokens_in += reply.tokens_in;
+    next.tokens_cached += reply.tokens_cached;
     next.tokens_out += reply.tokens_out;
     next.tokens_estimated += reply.tokens_estimated;
     next.wall_s += reply.wall_s;
@@ -198,7 +202,8 @@ chat_reply language_models::try_live(const call_plan& what, const variation_requ
                         [&](const chat_reply& tried) {
                           const std::scoped_lock lock(guard_);
                           account_.reserved -= what.most;
-                          account_.spent += price_of(price, tried.tokens_in, tried.tokens_out);
+                          account_.spent +=
+                              price_of(price, tried.tokens_in, tried.tokens_out, tried.tokens_cached);
                           released_.notify_all();
                           hear(what.origin.model, tried);
                         },
@@ -219,7 +224,7 @@ void language_models::keep(const call_plan& what, const call_place& place, const
                            bool recorded, const variation_request& owner) {
   const call_origin& origin = what.origin;
   const model_settings& model = settings_.models[origin.model];
-  const double money = price_of(model.price, reply.tokens_in, reply.tokens_out);
+  const double money = price_of(model.price, reply.tokens_in, reply.tokens_out, reply.tokens_cached);
   owner.book({.money = money, .tokens_in = reply.tokens_in, .tokens_out = reply.tokens_out});
   owner.record({.operator_name = origin.operator_name,
                 .model = model.name,

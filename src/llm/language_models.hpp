@@ -31,7 +31,9 @@
 
 namespace kevo {
 
-double price_of(const token_price& price, std::int64_t tokens_in, std::int64_t tokens_out);
+/// What tokens cost; `tokens_cached` are those of `tokens_in` that the server had in its cache.
+double price_of(const token_price& price, std::int64_t tokens_in, std::int64_t tokens_out,
+                std::int64_t tokens_cached = 0);
 
 /// Who asks, and which turn of which conversation it is.
 struct call_origin {

@@ -1,5 +1,6 @@
 #include "src/llm/openai_fields.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -13,13 +14,17 @@ namespace json = boost::json;
 
 namespace {
 
-/// Some servers leave the thinking in the text.
+/// Some servers leave the thinking in the text. Where the template of the model's prompt ends with the
+/// opening mark, the text has the closing mark alone.
 void split_thinking(chat_reply& reply) {
+  constexpr std::string_view opening = "<think>";
   const auto begin = reply.content.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos || !std::string_view(reply.content).substr(begin).starts_with("<think>"))
-    return;
+  if (begin == std::string::npos) return;
+  const bool opened = std::string_view(reply.content).substr(begin).starts_with(opening);
   const auto end = reply.content.find("</think>", begin);
-  const auto from = begin + 7;
+  if (!opened && (end == std::string::npos || !reply.reasoning.empty() || reply.content.find(opening) < end))
+    return;
+  const auto from = opened ? begin + opening.size() : begin;
   reply.reasoning += reply.content.substr(from, end == std::string::npos ? end : end - from);
   reply.content = end == std::string::npos ? std::string() : reply.content.substr(end + 8);
 }
@@ -176,12 +181,17 @@ void put_sampling(json::object& to, const sampling_settings& s, const std::strin
 void take_usage(const json::object& from, chat_reply& reply) {
   if (const auto* usage = object_of(from, "usage")) {
     reply.tokens_in = count_of(*usage, "prompt_tokens");
+    const auto* parts = object_of(*usage, "prompt_tokens_details");
+    const std::int64_t cached =
+        parts != nullptr ? count_of(*parts, "cached_tokens") : count_of(*usage, "prompt_cache_hit_tokens");
+    reply.tokens_cached = std::min(cached, reply.tokens_in);
     reply.tokens_out = count_of(*usage, "completion_tokens");
     reply.counted = true;
   } else if (const auto* timings = object_of(from, "timings");
              timings != nullptr && timings->contains("prompt_n") && timings->contains("predicted_n")) {
     // llama.cpp, if asked for timings_per_token: an event of a stream says how many tokens there were so far.
-    reply.tokens_in = count_of(*timings, "cache_n") + count_of(*timings, "prompt_n");
+    reply.tokens_cached = count_of(*timings, "cache_n");
+    reply.tokens_in = reply.tokens_cached + count_of(*timings, "prompt_n");
     reply.tokens_out = count_of(*timings, "predicted_n");
     reply.counted = true;
   }

@@ -111,6 +111,7 @@ chat_reply chat_stream::finish() {
   }
   chat_reply reply = std::move(replies.front());
   reply.tokens_in = usage_.tokens_in;
+  reply.tokens_cached = usage_.tokens_cached;
   reply.tokens_out = usage_.tokens_out;
   reply.counted = usage_.counted;
   replies.erase(replies.begin());

@@ -48,6 +48,7 @@ std::string reply_json(const chat_reply& reply) {
   if (!reply.model.empty()) one["model"] = reply.model;
   if (reply.last_model) one["last_model"] = true;
   if (reply.tries > 1) one["tries"] = reply.tries;
+  if (reply.tokens_cached > 0) one["tokens_cached"] = reply.tokens_cached;
   if (reply.tokens_estimated > 0) one["tokens_estimated"] = reply.tokens_estimated;
   return json::serialize(one);
 }
@@ -67,6 +68,7 @@ chat_reply reply_of_json(std::string_view text) {
   reply.tries = std::max(1, static_cast<int>(openai::count_of(all, "tries")));
   const auto* last_model = all.if_contains("last_model");
   reply.last_model = last_model != nullptr && last_model->is_bool() && last_model->get_bool();
+  reply.tokens_cached = openai::count_of(all, "tokens_cached");
   reply.tokens_estimated = openai::count_of(all, "tokens_estimated");
   if (const auto* calls = openai::list_of(all, "tool_calls")) {
     for (const auto& call : *calls) {

@@ -28,11 +28,12 @@ void sampling_from(settings& from, llm_settings& made) {
   made.sampling.top_p = from.optional<double>(
       "top_p",
       {.min = 0.0, .max = 1.0, .doc = "nucleus sampling threshold; null: the default of the server"});
-  made.sampling.max_tokens =
-      from.integer("max_tokens", {.def = made.sampling.max_tokens,
-                                  .min = 1,
-                                  .unit = "tokens",
-                                  .doc = "maximum length of a reply, including its reasoning"});
+  made.sampling.max_tokens = from.integer(
+      "max_tokens", {.def = made.sampling.max_tokens,
+                     .min = 1,
+                     .unit = "tokens",
+                     .doc = "maximum length of a reply, including its reasoning; if a server says "
+                            "that its limit is lower, kevo asks again with that limit"});
 }
 
 /// Which programs count as known.
@@ -110,6 +111,19 @@ void knowledge_from(settings& from, llm_settings& made) {
                                   "all prompts and do not count"});
 }
 
+/// At most as many turns as the models that they may ask answer at once: a turn that waits for a model holds
+/// a place that other operators could use.
+std::size_t turns_at_once(const llm_settings& made) {
+  if (!made.models) return made.concurrency;
+  std::size_t most = 0;
+  for (const auto& model : made.models->settings().models) {
+    const bool asked =
+        made.model.empty() ? made.tier.empty() || model.tier == made.tier : model.name == made.model;
+    if (asked) most += model.server.calls.concurrency;
+  }
+  return std::clamp<std::size_t>(most, 1, made.concurrency);
+}
+
 llm_settings llm_from(settings& from, const build_context& context) {
   llm_settings made;
   made.models = context.services.get<language_models>();
@@ -144,7 +158,9 @@ llm_settings llm_from(settings& from, const build_context& context) {
                                 {.min = 1,
                                  .max = 4096,
                                  .unit = "turns",
-                                 .doc = "maximum number of turns of this operator at the same time"});
+                                 .doc = "maximum number of turns of this operator at the same time; at most "
+                                        "as many as its models answer at once (llm.models[].concurrency)"});
+  made.concurrency = turns_at_once(made);
   likeness_from(from, made);
   memory_from(from, made);
   knowledge_from(from, made);
@@ -281,7 +297,16 @@ agent agent_from(settings& from, const build_context& context) {
     value = limits.integer(key, {.def = value, .min = 1, .unit = unit, .doc = doc});
   };
   count("steps", op.limits.steps, "calls", "maximum number of model calls in one turn");
-  count("tokens", op.limits.tokens, "tokens", "maximum number of tokens read and written in one turn");
+  count(
+      "tokens", op.limits.tokens, "tokens",
+      "maximum number of tokens read and written in one turn, without those that the server reports as read "
+      "from its cache");
+  count("context", op.limits.context, "tokens",
+        "size of the conversation, in estimated tokens, from which it is shortened: results of tools older "
+        "than "
+        "the last steps become a line each; if that is not enough, the model writes notes, with which the "
+        "conversation begins anew. A smaller limit that the server names when it refuses a request is used "
+        "instead");
   count("evaluations", op.limits.evaluations, "evaluations",
         "maximum number of evaluations of drafts (tests and timings) in one turn");
   count("compilations", op.limits.compilations, "builds",

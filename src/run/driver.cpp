@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -140,8 +141,30 @@ class coordinator {
           row.made_by == seed_operator || shared_.engine.operators()[row.made_by].evaluated_after_stop();
       const bool confirms = evaluate->request.wanted == evaluation_stage::confirmed;
       const bool must_run = confirms || (settled && !row.evaluated);
+      if (auto known = draft_result(*evaluate))
+        return shared_.ended.push(evaluation_end{evaluate->id, *std::move(known)});
       shared_.to_evaluate.push({std::move(*evaluate), must_run, confirms});
     }
+  }
+
+  /// What is known of a candidate that its turn had measured as a draft; nothing if it has to be measured.
+  /// Its cost was that of the draft.
+  std::optional<evaluation> draft_result(const evaluation_job& work) {
+    if (work.request.fresh || work.request.wanted != evaluation_stage::timed_full) return std::nullopt;
+    auto found = proposed_.extract(id_of(*work.request.program));
+    if (found.empty()) return std::nullopt;
+    found.mapped().cost = {};
+    return std::move(found.mapped());
+  }
+
+  /// Keeps what the turn knows of its proposal, and forgets its other drafts.
+  void keep_draft_result(const variation_end& end) {
+    const auto drafts = drafts_.extract(end.id);
+    const auto* made = std::get_if<proposal>(&end.result);
+    if (drafts.empty() || made == nullptr || made->program.files.empty()) return;
+    const content_id id = id_of(made->program);
+    if (const auto found = drafts.mapped().find(id); found != drafts.mapped().end())
+      proposed_[id] = found->second;
   }
 
   /// Waits for an ending and tells it, and all others that are there.
@@ -161,6 +184,7 @@ class coordinator {
 
   void tell(variation_end& end) {
     --load_.varying;
+    keep_draft_result(end);
     shared_.engine.tell(end.id, std::move(end.result), end.cost, std::move(end.transcript),
                         settings_.clock_s());
   }
@@ -169,6 +193,10 @@ class coordinator {
     shared_.engine.tell(end.id, std::move(end.result), settings_.clock_s());
   }
   void tell(draft_end& end) {
+    // A measurement that something disturbed is made again.
+    if (end.result.valid() && end.result.stage == evaluation_stage::timed_full &&
+        !end.result.context.contains("disturbed"))
+      drafts_[end.id].insert_or_assign(id_of(end.draft), end.result);
     shared_.engine.tell_draft(end.id, end.draft, std::move(end.result), settings_.clock_s());
   }
   void tell(further_end& end) {
@@ -209,6 +237,10 @@ class coordinator {
   const driver_settings& settings_;
   driver_load load_;
   std::exception_ptr fault_;
+  /// Drafts of the turns that are out, and of the proposals that were not evaluated since, as they were
+  /// measured.
+  std::map<ticket, std::map<content_id, evaluation>> drafts_;
+  std::map<content_id, evaluation> proposed_;
   std::optional<std::chrono::steady_clock::time_point> refreshed_;
   std::optional<std::chrono::steady_clock::time_point> stopped_at_;  ///< when the search was seen stopped
 };

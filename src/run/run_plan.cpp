@@ -85,13 +85,16 @@ void decode_run(settings& root, session_plan& plan) {
                                   .unit = "evaluations",
                                   .doc = "maximum number of evaluations at the same time; their builds run "
                                          "in parallel, their measurements one after the other"}));
-  plan.search.proposals_ahead = static_cast<std::size_t>(
-      parallel.integer("proposals_ahead", {.def = 4,
-                                           .min = 1,
-                                           .max = 1'000'000,
-                                           .unit = "candidates",
-                                           .doc = "maximum number of candidates that wait for an evaluation; "
-                                                  "while so many wait, no new turn is started"}));
+  plan.search.proposals_ahead = static_cast<std::size_t>(parallel.integer(
+      "proposals_ahead", {.def = 4,
+                          .min = 0,
+                          .max = 1'000'000,
+                          .unit = "candidates",
+                          .doc = "maximum number of candidates that wait for an evaluation; "
+                                 "while so many wait, no new turn is started. 0, for a single "
+                                 "line of descent: no turn is started while a candidate waits, "
+                                 "is being evaluated, or has to be confirmed before it is known "
+                                 "whether it is better than the champion"}));
   decode_confirm(root, plan.search.confirm);
 }
 

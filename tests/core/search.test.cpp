@@ -95,6 +95,101 @@ TEST_CASE("a contender does not wait while the only work that is out is a model'
   }
 }
 
+TEST_CASE("without proposals ahead a turn begins on the newest result, once that is known and confirmed") {
+  struct slow {
+    std::string name() const { return "slow"; }
+    std::size_t concurrency() const { return 4; }
+    bool replayable() const { return false; }
+    variation_result vary(const variation_request&, rng&) { return no_proposal{"not called here"}; }
+  };
+  struct best_only {
+    selection select(const population_view& view, rng&) { return {.parents = {view.nth_best(0)}}; }
+  };
+  auto made = toy::parts({.evaluations = 300}, {});
+  made.select = best_only{};
+  made.operators = {slow{}};
+  search engine(std::move(made), {.seed = 1, .proposals_ahead = 0, .confirm = {.after = 8}});
+  engine.add_seed(toy::program_of(500), 0);
+  const auto waits = [&] {
+    return std::holds_alternative<wait_job>(engine.ask({.vary = true, .evaluate = false}, 0));
+  };
+  const auto evaluate = [&](evaluation_stage wanted) {
+    CHECK(waits());
+    auto next = engine.ask({}, 0);
+    REQUIRE(std::holds_alternative<evaluation_job>(next));
+    const auto& asked = std::get<evaluation_job>(next);
+    REQUIRE(asked.request.wanted == wanted);
+    CHECK(waits());
+    engine.tell(asked.id, toy::hill{}.evaluate(asked.request), 0);
+  };
+  const auto begin_turn = [&](int parent) {
+    auto asked = engine.ask({}, 0);
+    REQUIRE(std::holds_alternative<variation_job>(asked));
+    CHECK(toy::number_in(*std::get<variation_job>(asked).request.parents.front()->program) == parent);
+    return std::get<variation_job>(asked).id;
+  };
+  evaluate(evaluation_stage::timed_full);
+  evaluate(evaluation_stage::confirmed);
+  const ticket first = begin_turn(500);
+  const ticket second = begin_turn(500);  // turns may run side by side
+  engine.tell(first, proposal{toy::program_of(900), "better"}, {}, "", 0);
+  evaluate(evaluation_stage::timed_full);
+  evaluate(evaluation_stage::confirmed);
+  begin_turn(900);
+  engine.tell(second, proposal{toy::program_of(700), "worse"}, {}, "", 0);
+  evaluate(
+      evaluation_stage::timed_full);  // no candidate for the champion, so that nothing is to be confirmed
+  begin_turn(900);
+}
+
+TEST_CASE("a search without proposals ahead ends by its rule") {
+  search engine(toy::parts({.evaluations = 200}, {}), {.seed = 3, .proposals_ahead = 0});
+  engine.add_seed(toy::program_of(500), 0);
+  run_to_end(engine, toy::hill{}, [] { return 0.0; });
+  CHECK(engine.stopped().value_or("") == "200 evaluations");
+  CHECK(engine.best().score > 15);
+}
+
+TEST_CASE("an operator that had nothing to do with the parents wakes when a valid candidate comes") {
+  struct named {
+    std::string label;
+    std::string name() const { return label; }
+    bool replayable() const { return false; }
+    variation_result vary(const variation_request&, rng&) { return no_proposal{"not called here"}; }
+  };
+  auto made = toy::parts({.evaluations = 300}, {});
+  made.operators = {named{"tuner"}, named{"writer"}};
+  search engine(std::move(made), {.seed = 1, .proposals_ahead = 4, .patience = 5});
+  engine.add_seed(toy::program_of(500), 0);
+  const auto turn = [&] {
+    auto asked = engine.ask({.vary = true, .evaluate = false}, 0);
+    REQUIRE(std::holds_alternative<variation_job>(asked));
+    return std::get<variation_job>(asked);
+  };
+  const auto tuner_rests = [&] {
+    for (int i = 0; i < 5; ++i) {
+      const auto asked = turn();
+      REQUIRE(asked.op == 0);
+      engine.tell(asked.id, no_proposal{"the parent has no tunables"}, {}, "", 0);
+    }
+  };
+  const auto evaluate = [&] {
+    auto next = engine.ask({.vary = false, .evaluate = true}, 0);
+    REQUIRE(std::holds_alternative<evaluation_job>(next));
+    const auto& asked = std::get<evaluation_job>(next);
+    engine.tell(asked.id, toy::hill{}.evaluate(asked.request), 0);
+  };
+  evaluate();
+  tuner_rests();
+  const auto written = turn();
+  REQUIRE(written.op == 1);
+  engine.tell(written.id, proposal{toy::program_of(900), "has tunables"}, {}, "", 0);
+  tuner_rests();  // the new candidate is no parent yet
+  evaluate();     // the seed's confirmation, or the candidate
+  evaluate();
+  CHECK(turn().op == 0);
+}
+
 TEST_CASE("the same seed gives the same run, another seed another") {
   const auto run = [](std::uint64_t seed) {
     std::vector<event> events;

@@ -20,7 +20,9 @@ inline endpoint_settings settings_for(const scripted::server& server, bool strea
   return s;
 }
 
-inline const chat_request hello{.messages = {{"system", "be brief"}, {"user", "hello \"you\"\n"}}};
+inline const chat_request hello{.messages = {{"system", "be brief"}, {"user", "hello \"you\"\n"}},
+                                .tools = {},
+                                .sampling = {.max_tokens = 8192}};
 
 inline chat_reply asked(const scripted::server& server, bool stream = false) {
   endpoint model(settings_for(server, stream));

@@ -45,6 +45,10 @@ TEST_CASE("a request says what the protocol wants, and an answer comes back whol
 TEST_CASE("thinking is kept apart, in fields and in the text") {
   CHECK(asked(scripted::says("<think>hm</think>\nso")).reasoning == "hm");
   CHECK(asked(scripted::says("<think>hm</think>\nso")).content == "\nso");
+  // The prompt's template ends with the opening mark.
+  CHECK(asked(scripted::says("hm, ```cpp\nint a;\n</think>\nso")).reasoning == "hm, ```cpp\nint a;\n");
+  CHECK(asked(scripted::says("hm</think>\nso")).content == "\nso");
+  CHECK(asked(scripted::says("write `<think>`, then `</think>`")).reasoning.empty());
   const chat_reply field = asked(scripted::answer{
       .body = R"({"choices":[{"message":{"content":"a","reasoning_content":"b"},"finish_reason":"stop"}]})"});
   CHECK(field.content == "a");
@@ -53,6 +57,24 @@ TEST_CASE("thinking is kept apart, in fields and in the text") {
   REQUIRE(tool.tool_calls.size() == 1);
   CHECK(tool.ok());
   CHECK(tool.tool_calls[0].arguments == "{\"x\": 1");
+}
+
+TEST_CASE("tokens that the server had in its cache are told apart, and have a price of their own") {
+  const auto cached = [](const std::string& usage) {
+    return asked(scripted::answer{
+        .body = R"({"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],)" + usage + "}"});
+  };
+  for (const char* usage :
+       {R"("usage":{"prompt_tokens":100,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":80}})",
+        R"("usage":{"prompt_tokens":100,"completion_tokens":5,"prompt_cache_hit_tokens":80})"}) {
+    const chat_reply reply = cached(usage);
+    CHECK(reply.tokens_in == 100);
+    CHECK(reply.tokens_cached == 80);
+    CHECK(reply_of_json(reply_json(reply)).tokens_cached == 80);
+  }
+  CHECK(cached(R"("usage":{"prompt_tokens":100,"completion_tokens":5})").tokens_cached == 0);
+  CHECK(price_of({.input = 1e6, .output = 2e6, .cached = 1e5}, 100, 5, 80) == doctest::Approx(38));
+  CHECK(price_of({.input = 1e6, .output = 2e6}, 100, 5, 80) == doctest::Approx(110));
 }
 
 TEST_CASE("what is wrong with an answer is told apart") {

@@ -4,8 +4,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -197,4 +202,121 @@ TEST_CASE("an operator that throws anything or proposes an empty program loses i
     CHECK_MESSAGE(!report.divergence, report.divergence.value_or(""));
     CHECK(report.events == events.size());
   }
+}
+
+TEST_CASE("what a turn has measured of its proposal is not measured again, and the record replays") {
+  struct counting {
+    std::shared_ptr<std::atomic<int>> measured = std::make_shared<std::atomic<int>>(0);
+    evaluation evaluate(const evaluation_request& request) {
+      if (request.wanted == evaluation_stage::timed_full) ++*measured;
+      return toy::hill{}.evaluate(request);
+    }
+  };
+  struct drafter {
+    std::string name() const { return "drafter"; }
+    bool replayable() const { return false; }
+    variation_result vary(const variation_request& request, rng&) {
+      const int x = toy::number_in(*request.parents.front()->program);
+      for (const int more : {7, 5}) request.evaluate(toy::program_of(x + more));
+      return proposal{toy::program_of(x + 7), "the better of two"};
+    }
+  };
+  std::vector<event> events;
+  const candidate_store store = memory_store();
+  const auto parts_of = [&](toy::recorder listen) {
+    auto made = toy::parts({.evaluations = 40}, listen);
+    made.operators = {drafter{}};
+    return made;
+  };
+  auto made = parts_of(toy::recorder{&events});
+  made.store = store;
+  search engine(std::move(made), {.seed = 5, .proposals_ahead = 0});
+  engine.add_seed(toy::program_of(500), 0);
+  const counting fitness;
+  drive(engine, fitness, {}, {.variations = 1, .evaluations = 1, .clock_s = wall_clock()});
+  int drafts = 0;
+  int told = 0;
+  for (const event& e : events) {
+    drafts += std::holds_alternative<draft_evaluated>(e.payload) ? 1 : 0;
+    const auto* result = std::get_if<evaluation_told>(&e.payload);
+    if (result == nullptr || result->wanted != evaluation_stage::timed_full) continue;
+    ++told;
+    // The draft's evaluation has paid for it.
+    CHECK((result->candidate == 0 || result->result->cost.wall_s == 0));
+  }
+  CHECK(told > 5);
+  CHECK(*fitness.measured == drafts + 1);  // the drafts and the seed
+
+  search again(parts_of({}), {.seed = 5, .proposals_ahead = 0});
+  const replay_report report = replay(again, source_of(events), store.program_of);
+  CHECK_MESSAGE(!report.divergence, report.divergence.value_or(""));
+  CHECK(report.events == events.size());
+}
+
+TEST_CASE(
+    "while a model writes, programs are tuned that have settings left, and the evaluator hardly rests") {
+  using clock = std::chrono::steady_clock;
+  struct span_list {
+    std::mutex guard;
+    std::vector<std::pair<clock::time_point, clock::time_point>> all;
+  };
+  struct busy_hill {
+    std::shared_ptr<span_list> spans = std::make_shared<span_list>();
+    evaluation evaluate(const evaluation_request& request) {
+      const auto begin = clock::now();
+      std::this_thread::sleep_for(20ms);
+      const std::scoped_lock lock(spans->guard);
+      spans->all.emplace_back(begin, clock::now());
+      return toy::hill{}.evaluate(request);
+    }
+  };
+  struct writer {
+    std::shared_ptr<span_list> spans = std::make_shared<span_list>();
+    std::string name() const { return "writer"; }
+    bool replayable() const { return false; }
+    variation_result vary(const variation_request&, rng&) {
+      const auto begin = clock::now();
+      std::this_thread::sleep_for(begin_of_second() ? 800ms : 50ms);
+      const std::scoped_lock lock(spans->guard);
+      spans->all.emplace_back(begin, clock::now());
+      return proposal{toy::program_of(static_cast<int>(1000 * spans->all.size())), "has tunables"};
+    }
+    bool begin_of_second() const {
+      const std::scoped_lock lock(spans->guard);
+      return !spans->all.empty();
+    }
+  };
+  struct tuner {
+    std::string name() const { return "tuner"; }
+    variation_result vary(const variation_request& request, rng& random) {
+      const int x = toy::number_in(*request.parents.front()->program);
+      if (x < 1000) return no_proposal{"the parent has no tunables"};
+      return proposal{toy::program_of(1001 + static_cast<int>(random.below(5000))), "another setting"};
+    }
+  };
+  struct best_only {
+    selection select(const population_view& view, rng&) { return {.parents = {view.nth_best(0)}}; }
+  };
+  struct after_two {
+    std::shared_ptr<span_list> spans;
+    std::optional<std::string> stop(const progress&) {
+      const std::scoped_lock lock(spans->guard);
+      return spans->all.size() < 2 ? std::nullopt : std::optional<std::string>("two replies");
+    }
+  };
+  const writer model;
+  const busy_hill fitness;
+  auto made = toy::parts({}, {});
+  made.select = best_only{};
+  made.operators = {tuner{}, model};
+  made.stop = after_two{model.spans};
+  search engine(std::move(made), {.seed = 1, .proposals_ahead = 2});
+  engine.add_seed(toy::program_of(500), 0);
+  drive(engine, fitness, {}, {.variations = 2, .evaluations = 1, .clock_s = wall_clock()});
+  REQUIRE(model.spans->all.size() >= 2);
+  const auto [begin, end] = model.spans->all[1];
+  clock::duration busy{};
+  for (const auto& [from, to] : fitness.spans->all)
+    busy += std::max(clock::duration{}, std::min(to, end) - std::max(from, begin));
+  CHECK(std::chrono::duration<double>(busy) >= 0.9 * std::chrono::duration<double>(end - begin));
 }

@@ -84,3 +84,21 @@ TEST_CASE("a run without a config says that its program has to resume it") {
   CHECK_THROWS_WITH_AS(load_recorded_config(plan.folder),
                        doctest::Contains("was started by another program than kevo"), error);
 }
+
+TEST_CASE("no more turns of an operator are out than its models answer at once") {
+  const shell::scratch folder;
+  write_project(folder);
+  const auto turns = [&](const std::string& with) {
+    const session_plan plan = load_config(
+        (folder / "config.yaml").string(),
+        {.overrides = {"fitness={backend: cpu}",
+                       "vary.operators=[{type: llm_rewrite, concurrency: 6" + with + "}]",
+                       "llm.models=[{name: a, url: 'http://localhost:1/v1', concurrency: 1, tier: cheap}, "
+                       "{name: b, url: 'http://localhost:2/v1', concurrency: 2}]"}});
+    return plan.parts.operators.front().concurrency();
+  };
+  CHECK(turns("") == 3);
+  CHECK(turns(", model: b") == 2);
+  CHECK(turns(", tier: cheap") == 1);
+  CHECK(turns(", model: b, samples: 2") == 2);
+}

@@ -205,6 +205,9 @@ gpu_time program_runner::call(std::size_t workload, std::vector<std::uint32_t> c
   spent.calls += time.calls;
   time.calls -= static_cast<int>(wanted.untimed);
   time.failure = failure_of(result.answer);
+  if (time.failure && result.answer.end == call_end::timed_out)
+    time.failure->detail = fmt::format("{} may take {:.3g} s here", first ? "the first call" : "a call",
+                                       std::chrono::duration<double>(limit).count());
   if (!time.failure) time.failure = verdict(workload, result);
   if (time.failure) {
     restart();

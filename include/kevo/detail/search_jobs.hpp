@@ -37,9 +37,19 @@ inline bool search::operator_available(std::size_t i) const {
          (population_.ranked() > 0 || parts_.operators[i].repairs());
 }
 
+inline bool search::settled() const {
+  return pending_.proposals == 0 && !confirmation_.holds_contender() &&
+         std::none_of(in_flight_.begin(), in_flight_.end(), [this](const auto& one) {
+           const in_flight& work = one.second;
+           const bool refines =
+               work.wanted == evaluation_stage::confirmed && work.candidate == confirmation_.best().id;
+           return work.evaluates && !work.withdrawn && !refines;
+         });
+}
+
 inline bool search::may_vary() const {
-  if (population_.size() == 0 || queue_.size() >= settings_.proposals_ahead || unevaluated_seeds_ > 0)
-    return false;
+  if (population_.size() == 0 || unevaluated_seeds_ > 0) return false;
+  if (settings_.proposals_ahead == 0 ? !settled() : queue_.size() >= settings_.proposals_ahead) return false;
   if (population_.ranked() > 0 && !pending_.none() && !parts_.select.ready(pending_)) return false;
   for (std::size_t i = 0; i < parts_.operators.size(); ++i) {
     if (operator_available(i)) return true;

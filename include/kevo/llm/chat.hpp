@@ -38,8 +38,10 @@ struct tool_definition {
 /// Sampling settings of a request. Those that are absent are left to the server.
 struct sampling_settings {
   std::optional<double> temperature;
-  std::optional<double> top_p;     ///< probability mass from which tokens are drawn
-  std::int64_t max_tokens = 8192;  ///< maximum size of a reply, reasoning included
+  std::optional<double> top_p;  ///< probability mass from which tokens are drawn
+  /// Maximum size of a reply, reasoning included. Models that reason need 5,000 to 30,000 tokens. Operators
+  /// ask again with less if a server says that its limit is lower.
+  std::int64_t max_tokens = 32768;
 };
 
 /// A request for one or several replies to a conversation.
@@ -93,6 +95,7 @@ struct chat_reply {
   std::string detail;                      ///< description of a failure, for people; contains no key
   std::string model;                       ///< name of the model as the server gives it
   std::int64_t tokens_in = 0;              ///< tokens of the prompt
+  std::int64_t tokens_cached = 0;          ///< those of the prompt that the server had in its cache
   std::int64_t tokens_out = 0;             ///< tokens of the reply
   /// Those of both counts that the server did not report and that are estimated.
   std::int64_t tokens_estimated = 0;

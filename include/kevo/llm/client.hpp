@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,8 @@ enum class cassette_mode : std::uint8_t { off, record, replay, automatic };
 struct token_price {
   double input = 0;   ///< price of the tokens of prompts
   double output = 0;  ///< price of the tokens of replies
+  /// Price of the tokens of prompts that the server had in its cache; nothing: that of the others.
+  std::optional<double> cached{};
 };
 
 /// A model of a run.

@@ -16,8 +16,14 @@ namespace kevo {
 /// Limits of one turn, and when the supervisor intervenes: a conversation of its own with the model, which
 /// suggests directions. The thresholds are those of AMD's port of AVO (geak-avo).
 struct agent_limits {
-  std::int64_t steps = 60;         ///< maximum number of model calls
-  std::int64_t tokens = 500'000;   ///< maximum number of tokens read and written
+  std::int64_t steps = 60;  ///< maximum number of model calls
+  /// Maximum number of tokens read and written. Those that the server reports as read from its cache do not
+  /// count: a conversation is sent again with each step.
+  std::int64_t tokens = 500'000;
+  /// Size of the conversation, in estimated tokens, from which it is shortened: results of tools that are
+  /// older than the last steps become a line each. If that is not enough, the model writes notes, with which
+  /// the conversation begins anew. Where a server says that its context is smaller, that counts.
+  std::int64_t context = 100'000;
   double seconds = 1800;           ///< [s] maximum time of model calls and evaluations
   std::int64_t evaluations = 30;   ///< maximum number of drafts that are tested or timed
   std::int64_t compilations = 60;  ///< maximum number of drafts that are only compiled
@@ -39,19 +45,24 @@ struct agent_notes {
   std::mutex guard;            ///< held while the other members are read or written
   std::string text;            ///< the notes that the model wrote at the end of its last turn
   std::int64_t fruitless = 0;  ///< number of turns in a row that ended without a proposal
+  std::int64_t context = 0;    ///< [tokens] of the model's server, as far as it said it; 0: not known
 };
 
-/// The operator. Tools of the model: list_files, read_file, write_file, edit_file, reset, diff, read_lineage,
-/// read_candidate, search_knowledge, compile, test, time, profile, submit. `compile`, `test` and `time` call
-/// the run's fitness function up to the stages built, checked and timed_full; a fitness function without
-/// stages does the whole evaluation each time. A program can be submitted only if it was timed, is valid, and
-/// is not worse than the parent. If a limit ends the turn, the best draft that is better than the parent is
-/// proposed. The journal contains every message.
+/// The operator. Tools of the model: list_files, read_file, write_file, edit_file, delete_file, reset, diff,
+/// read_lineage, read_candidate, search_knowledge, compile, test, time, profile, submit. `compile`, `test`
+/// and `time` call the run's fitness function up to the stages built, checked and timed_full; a fitness
+/// function without stages does the whole evaluation each time. A program can be submitted only if it was
+/// timed, is valid, and is not worse than the parent; if an earlier draft of the turn was faster, the model
+/// has to insist. Files that the model wrote are a part of the program if a file of the program names them.
+/// If a limit ends the turn, the best draft that is better than the parent is proposed. The journal contains
+/// every message.
 ///
 /// With `notes_bytes`, the model is asked at the end of each turn for notes: what was tried, with which
 /// result, and what to try next, together with those earlier notes that are still true. The next turn and its
 /// supervisor read them (AVO keeps one conversation for the whole run; notes are its bounded summary). A
-/// resumed run repeats its recorded turns, which restores the notes. Copies of an agent share their notes.
+/// resumed run repeats its recorded turns, which restores the notes. Copies of an agent share their notes. If
+/// the conversation becomes too long, the notes are asked for at that time, too, and are kept whatever comes
+/// of the turn.
 struct agent {
   llm_settings with;    ///< the model and its prompts; `models` must not be null when `vary` is called
   agent_limits limits;  ///< limits of one turn

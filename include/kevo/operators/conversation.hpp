@@ -63,8 +63,9 @@ class conversation {
   conversation(const llm_settings& settings, std::string operator_name, const variation_request& request,
                rng& random);
 
-  /// Begins the conversation with the prompt file `name`, whose placeholders are filled with `sections`.
-  void begin(const std::string& name, std::vector<prompt_section> sections);
+  /// Begins the conversation with the prompt file `name`, whose placeholders are filled with `sections`. The
+  /// prompt has at most `prompt_tokens` estimated tokens, and at most those of the settings; 0: those.
+  void begin(const std::string& name, std::vector<prompt_section> sections, std::int64_t prompt_tokens = 0);
   /// Adds a user message. If the last message is a user message, too, the text is appended to it, because
   /// some chat templates require that roles alternate.
   void say(std::string text);
@@ -73,7 +74,9 @@ class conversation {
   /// Sets the tools that the model may call in later replies.
   void offer(std::vector<tool_definition> tools) { chat_.tools = std::move(tools); }
   /// Sends the messages and returns the reply, which is added to the messages if it contains text or tool
-  /// calls.
+  /// calls. Of a reply that was cut, only the text is added, because a tool call that was cut cannot be
+  /// answered. A server that refuses the request because the longest reply does not fit, and says what does,
+  /// is asked once more with that.
   chat_reply ask();
   /// Asks for `count` replies to the messages, at least 1, independent of each other. Adds the first one to
   /// the messages.
@@ -88,11 +91,29 @@ class conversation {
   const rng& stream() const { return stream_; }
   /// All messages so far, oldest first.
   const std::vector<chat_message>& messages() const { return chat_.messages; }
+  /// Replaces all messages from number `first` on.
+  void replace_from(std::size_t first, std::vector<chat_message> messages);
+  /// An estimate of the tokens that the next call sends, in the measure of this server (see `density`).
+  std::int64_t size_tokens() const {
+    return static_cast<std::int64_t>(density_ * static_cast<double>(estimated_tokens(chat_)));
+  }
+  /// Tokens of this server for each token that kevo estimates, at least 1, as far as its counts and refusals
+  /// have shown.
+  double density() const { return density_; }
+  /// Maximum size of a call with its reply [tokens], as far as it is known: assumed, or said by the server
+  /// when it refused a call. 0 if it is not known. Later calls ask for replies that fit.
+  std::int64_t context_tokens() const { return context_; }
+  /// Assumes that limit.
+  void assume_context(std::int64_t tokens) { context_ = tokens; }
+  /// The maximum size of a reply [tokens] that the server is asked for at present.
+  std::int64_t reply_tokens() const { return chat_.sampling.max_tokens; }
   /// The latest reply if it was a failure; nothing before the first call and after one that succeeded.
   const std::optional<chat_reply>& failure() const { return failure_; }
 
  private:
-  void hear(const chat_reply& reply);
+  void hear(const chat_reply& reply, std::int64_t estimated);
+  bool learn_limits(const chat_reply& refused);
+  void fit_reply();
 
   const llm_settings& settings_;
   const variation_request& request_;
@@ -101,6 +122,9 @@ class conversation {
   std::size_t model_ = 0;
   std::int64_t turn_ = 0;
   chat_request chat_;
+  double density_ = 1;
+  std::int64_t context_ = 0;     ///< 0: not known
+  std::int64_t most_reply_ = 0;  ///< of what the server may be asked for
   std::optional<chat_reply> failure_;
 };
 

@@ -60,6 +60,8 @@ TEST_CASE("a hang is timed out, tried once more if that is wanted, and does not 
   CHECK(e.outcome == kevo::outcome::timed_out);
   CHECK(tries == 3);
   CHECK(e.cost.wall_s < 60);
+  CHECK(e.feedback.find("timed out: ") != std::string::npos);
+  CHECK(e.feedback.find(" may take ") != std::string::npos);
   CHECK(f.fitness.evaluate(request).outcome == kevo::outcome::timed_out);
   CHECK(tries == 3);  // known
 }
@@ -81,9 +83,16 @@ TEST_CASE("feedback tells places of visible failures and nothing of hidden ones"
   CHECK(visible.feedback.find("[5]") != std::string::npos);
   const auto hidden = f.run(right + "if (N == 777) y[5] = 1e9f;");
   CHECK(hidden.outcome == kevo::outcome::incorrect);
-  CHECK(hidden.feedback == "a hidden workload failed");
+  CHECK(hidden.feedback == "a hidden workload failed: its result is wrong");
   REQUIRE(hidden.reasons.size() == 1);
-  CHECK(hidden.reasons[0] == "a hidden workload failed");
+  CHECK(hidden.reasons[0] == hidden.feedback);
+  const auto outside = f.run(right + "y[N] = 1e9f;");
+  CHECK(outside.feedback.find("wrote outside of its outputs: the first byte that was changed lies ") !=
+        std::string::npos);
+  CHECK(outside.feedback.find(" behind the end of ") != std::string::npos);
+  const auto crashed = f.run(right + "if (N == 777) __builtin_trap();");
+  CHECK(crashed.outcome == kevo::outcome::crashed);
+  CHECK(crashed.feedback == "a hidden workload failed: the program crashed");
 }
 
 TEST_CASE("a wrong reference or baseline is the user's error, not the candidate's") {

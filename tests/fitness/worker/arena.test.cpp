@@ -35,7 +35,15 @@ TEST_CASE("whether inputs are poisoned first or filled at once, all else is pois
       // Any byte outside of the buffers is a guard.
       *memory.at(layout.offsets[0] + 1000) ^= std::byte{1};
       CHECK(memory.inspect(layout, given).guards);
+      CHECK(memory.inspect(layout, given).buffer == 0);
+      CHECK(memory.inspect(layout, given).distance == 1);
+      CHECK_FALSE(memory.inspect(layout, given).before);
       *memory.at(layout.offsets[0] + 1000) ^= std::byte{1};
+      *memory.at(layout.offsets[2] - 4) ^= std::byte{1};
+      CHECK(memory.inspect(layout, given).buffer == 2);
+      CHECK(memory.inspect(layout, given).distance == 4);
+      CHECK(memory.inspect(layout, given).before);
+      *memory.at(layout.offsets[2] - 4) ^= std::byte{1};
       *memory.at(layout.end - 1) ^= std::byte{1};
       CHECK(memory.inspect(layout, given).guards);
     }

@@ -201,7 +201,7 @@ TEST_CASE("what tools return and bad arguments are data: the loop goes on, and n
   b.op.limits.steps = 9;
   CHECK(has(text_of(b.vary()), "none: the agent submitted nothing: the steps are used up"));
   CHECK(has(answers[1], "error: the path is absolute"));
-  CHECK(has(answers[2], "there is no tool 'run_command'"));
+  CHECK(has(answers[2], "there is no tool 'run_command'; there are list_files, read_file, write_file"));
   CHECK(has(answers[3], "no JSON object"));
   CHECK(has(answers[4], "'text' is missing"));
   CHECK(has(answers[6], "was not declared"));
@@ -241,8 +241,10 @@ TEST_CASE(
     if (r.number == 0) return scripted::calls({edit("int a;", "fast"), {"time", "{}"}});
     if (r.number == 1) return scripted::calls({{"submit", R"({"summary":"all of it"})"}});
     if (r.number == 2)
-      return scripted::calls(
-          {{"reset", "{}"}, {"write_file", R"({"path":"more.hpp","text":"fast"})"}, {"time", "{}"}});
+      return scripted::calls({{"reset", "{}"},
+                              {"write_file", R"({"path":"more.hpp","text":"fast"})"},
+                              edit("int b;", "more.hpp"),
+                              {"time", "{}"}});
     if (r.number == 3) return scripted::calls({{"reset", "{}"}, edit("int b;", "fast"), {"time", "{}"}});
     return scripted::calls({{"submit", R"({"summary":"the block"})"}});
   });
@@ -540,7 +542,7 @@ TEST_CASE("an agent proposes its best draft when the run ends") {
   b.request.ending = ending.get_token();
   const auto made = b.vary();
   CHECK(text_of(made) == "fast\n");
-  CHECK(has(std::get<proposal>(made).summary, "the run is ending"));
+  CHECK(has(b.notes, "the turn ends: the run is ending"));
   CHECK(server.requests() == 2);
 }
 
@@ -561,4 +563,234 @@ TEST_CASE("a passing test ends a row of failures, a build does not") {
   };
   CHECK(!has(notes_of("test"), "[supervisor]"));
   CHECK(has(notes_of("compile"), "[supervisor] 2 evaluations in a row were not valid"));
+}
+
+TEST_CASE("a reply that is cut ends no turn: the agent is told, and goes on") {
+  bool told = false;
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    if (r.number == 0)
+      return scripted::calls({{"write_file", R"({"path":"kernel.cpp","text":"fast\n"})"}, {"time", "{}"}});
+    if (r.number == 1) {  // reasoning used up the tokens in the middle of a call
+      auto cut = scripted::calls({{"write_file", R"({"path":"half.cpp","te)"}});
+      cut.body.replace(cut.body.find("\"finish_reason\":\"tool_calls\""), 28, "\"finish_reason\":\"length\"");
+      return cut;
+    }
+    told = has(r.body, "Your last reply was cut: a reply has at most 32768 tokens");
+    CHECK(!has(r.body, "half.cpp"));  // a call that was cut has no answer, so that a server would refuse it
+    return scripted::calls({{"submit", R"({"summary":"fast"})"}});
+  });
+  bench b(server);
+  const auto made = b.vary();
+  CHECK(text_of(made) == "fast\n");
+  CHECK(std::get<proposal>(made).summary == "fast");
+  CHECK(told);
+}
+
+TEST_CASE("an agent whose replies are all cut ends its turn with its notes and its best draft") {
+  std::size_t cut = 0;
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    if (has(r.body, "Your turn ends here")) return scripted::says("<notes>NOTE_A</notes>");
+    if (r.number == 0)
+      return scripted::calls({{"write_file", R"({"path":"kernel.cpp","text":"fast\n"})"}, {"time", "{}"}});
+    ++cut;
+    return scripted::says("Let me think", 10, 20, "length");
+  });
+  bench b(server);
+  b.op.notes_bytes = 80;
+  CHECK(text_of(b.vary()) == "fast\n");
+  CHECK(cut == 3);
+  CHECK(b.op.notes->text == "NOTE_A");
+}
+
+TEST_CASE("tokens that a server has in its cache do not count against an agent's limit") {
+  scripted::server server([](const scripted::request& r) -> scripted::answer {
+    auto answer = r.number < 6 ? scripted::calls({{"list_files", "{}"}}, 1000, 10)
+                               : scripted::calls({{"submit", R"({"summary":"s"})"}}, 1000, 10);
+    const std::string usage = "\"completion_tokens\":10";
+    answer.body.replace(answer.body.find(usage), usage.size(),
+                        usage + ",\"prompt_tokens_details\":{\"cached_tokens\":900}");
+    return answer;
+  });
+  bench b(server);
+  b.op.limits.steps = 6;
+  b.op.limits.tokens = 1000;
+  CHECK(has(text_of(b.vary()), "the steps are used up"));
+}
+
+namespace {
+
+/// A server whose model reads and writes at most `context` tokens, in the words of vLLM; a token has four
+/// bytes.
+scripted::answer within(std::size_t context, const scripted::request& r,
+                        const std::function<scripted::answer()>& answer) {
+  const auto at = r.body.find("\"max_tokens\":");
+  const std::size_t reply = std::stoul(r.body.substr(at + 13));
+  const std::size_t prompt = r.body.size() / 4;
+  if (prompt + reply <= context) {
+    auto made = answer();
+    const std::string usage = "\"prompt_tokens\":100";
+    made.body.replace(made.body.find(usage), usage.size(), "\"prompt_tokens\":" + std::to_string(prompt));
+    return made;
+  }
+  return {.status = 400,
+          .body = "{\"error\":{\"message\":\"This model's maximum context length is " +
+                  std::to_string(context) + " tokens. However, you requested " +
+                  std::to_string(prompt + reply) + " tokens.\"}}"};
+}
+
+}  // namespace
+
+TEST_CASE("an agent works on when its conversation has become longer than its model's context") {
+  std::size_t refused = 0;
+  std::size_t summaries = 0;
+  std::size_t steps = 0;
+  std::string last;
+  bool lines = false;  // whether old results are a line
+  scripted::server server([&](const scripted::request& r) {
+    lines = lines || has(r.body, "\"content\":\"draft 2: valid, 1 times as fast as seed\"");
+    auto answer = within(16000, r, [&]() -> scripted::answer {
+      last = r.body;
+      if (has(r.body, "Your turn ends here")) return scripted::says("<notes>LAST_NOTES</notes>");
+      if (has(r.body, "This conversation has become too long")) {
+        ++summaries;
+        return scripted::says("<notes>NOTES_" + std::to_string(summaries) + "</notes>");
+      }
+      ++steps;
+      const std::string what = steps == 7 ? "fast" : "v" + std::to_string(steps);
+      return scripted::calls(
+          {{"write_file", R"({"path":"kernel.cpp","text":")" + what + " " + std::string(3000, 'x') + "\"}"},
+           {"time", "{}"}});
+    });
+    refused += answer.status == 400 ? 1U : 0U;
+    return answer;
+  });
+  bench b(server);
+  b.op.limits.steps = 200;
+  b.op.limits.evaluations = 1000;
+  b.op.limits.stalled = 1000;
+  b.op.limits.tokens = 100'000'000;
+  b.op.notes_bytes = 4000;
+  const auto made = b.vary();
+  CHECK(has(text_of(made), "fast xxx"));
+  CHECK(std::get<proposal>(made).summary == "draft 7 of its turn (best draft of an agent)");
+  CHECK(steps >= 199);
+  CHECK(refused >= 1);  // the first, by which the limit is learned
+  CHECK(refused <= 4);
+  CHECK(summaries >= 1);
+  CHECK(b.op.notes->text == "LAST_NOTES");
+  CHECK(b.op.notes->context == 16000);
+  CHECK(lines);
+  CHECK(has(last, "NOTES_" + std::to_string(summaries)));
+}
+
+TEST_CASE("notes that were written before a conversation began anew stay if the turn fails") {
+  std::size_t calls = 0;
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    if (has(r.body, "This conversation has become too long")) return scripted::says("<notes>NOTE_A</notes>");
+    if (has(r.body, "NOTE_A")) return {.status = 500};
+    ++calls;
+    return scripted::calls(
+        {{"write_file", R"({"path":"kernel.cpp","text":")" + std::string(3000, 'x') + "\"}"}});
+  });
+  bench b(server);
+  b.op.limits.context = 4000;
+  b.op.notes_bytes = 80;
+  CHECK(has(text_of(b.vary()), "none: model: server_error"));
+  CHECK(b.op.notes->text == "NOTE_A");
+  CHECK(calls > 2);
+}
+
+TEST_CASE("the plan of an agent's best draft is what its model said, not why the turn ended") {
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    if (r.number > 0) return {.status = 400, .body = R"({"error":{"message":"who are you"}})"};
+    auto answer =
+        scripted::calls({{"write_file", R"({"path":"kernel.cpp","text":"fast\n"})"}, {"time", "{}"}});
+    answer.body.replace(answer.body.find("\"content\":null"), 14,
+                        "\"content\":\"I unroll the loop by four.\"");
+    return answer;
+  });
+  bench b(server);
+  const auto made = b.vary();
+  CHECK(text_of(made) == "fast\n");
+  CHECK(std::get<proposal>(made).summary == "I unroll the loop by four. (best draft of an agent)");
+  CHECK(has(b.notes, "the turn ends: the model failed: the server answered 400: who are you"));
+}
+
+TEST_CASE("an agent that submits a slower draft than its best is told, and may choose") {
+  const auto turn = [](const std::string& second) {
+    std::string answered;
+    scripted::server server([&](const scripted::request& r) -> scripted::answer {
+      if (r.number == 0)
+        return scripted::calls({{"write_file", R"({"path":"kernel.cpp","text":"fast\n"})"},
+                                {"time", "{}"},
+                                {"write_file", R"({"path":"kernel.cpp","text":"same\n"})"},
+                                {"time", "{}"},
+                                {"submit", R"({"summary":"the second"})"}});
+      if (answered.empty()) answered = last_answer(r.body);
+      return scripted::calls({{"submit", second}});
+    });
+    bench b(server);
+    b.op.limits.steps = 3;
+    const std::string made = text_of(b.vary());
+    CHECK(has(answered,
+              "not accepted: draft 1 was faster (valid, 3 times as fast as seed; this one: valid, 1 times as "
+              "fast"));
+    return made;
+  };
+  CHECK(turn(R"({"summary":"the first","draft":1})") == "fast\n");
+  CHECK(turn(R"({"summary":"the second","force":true})") == "same\n");
+  CHECK(turn(R"({"summary":"the second"})") == "fast\n");  // the steps are used up
+}
+
+TEST_CASE("files that a model wrote are a part of its program only if the program names them") {
+  agent_folder folder(single_file_program("cpp", "kernel.cpp", "#include \"a.hpp\"\n"));
+  const program parent = folder.work();
+  CHECK(folder.write("a.hpp", "#include \"sub/b.hpp\"\n").empty());
+  CHECK(folder.write("sub/b.hpp", "int b;\n").empty());
+  CHECK(folder.write("notes.txt", "see bench.cpp\n").empty());
+  CHECK(folder.write("bench.cpp", "#include \"kernel.cpp\"\n").empty());
+  const auto paths = [](const program& made) {
+    std::vector<std::string> all;
+    for (const auto& file : made.files) all.push_back(file.path);
+    return all;
+  };
+  CHECK(paths(folder.candidate(parent)) == std::vector<std::string>{"kernel.cpp", "a.hpp", "sub/b.hpp"});
+  CHECK(folder.remove("notes.txt").empty());
+  CHECK(has(folder.remove("notes.txt"), "there is no file"));
+  CHECK(has(folder.remove("kernel.cpp"), "is the file that is built"));
+  CHECK(has(folder.remove("../kernel.cpp"), "begins with a dot"));
+  CHECK(folder.paths() == std::vector<std::string>{"kernel.cpp", "a.hpp", "sub/b.hpp", "bench.cpp"});
+
+  agent_folder python(single_file_program("python", "kernel.py", "from tiles import pick\nimport a.rows\n"));
+  CHECK(python.write("tiles.py", "x = 1\n").empty());
+  CHECK(python.write("rows.py", "x = 1\n").empty());
+  CHECK(python.write("pick2.py", "x = 1\n").empty());
+  CHECK(paths(python.candidate(python.work())).size() == 4);  // what the parent has stays
+  CHECK(paths(python.candidate(single_file_program("python", "kernel.py", "x\n"))) ==
+        std::vector<std::string>{"kernel.py", "tiles.py", "rows.py"});
+}
+
+TEST_CASE("an agent is told of a draft's interval, and how it compares with its best draft") {
+  std::string answered;
+  scripted::server server([&](const scripted::request& r) -> scripted::answer {
+    const auto write = [](const std::string& text) {
+      return std::pair<std::string, std::string>("write_file",
+                                                 "{\"path\":\"kernel.cpp\",\"text\":\"" + text + "\\n\"}");
+    };
+    if (r.number == 0) return scripted::calls({write("fast"), {"time", "{}"}});
+    if (r.number == 1) return scripted::calls({write("faster fast"), {"time", "{}"}});
+    answered = last_answer(r.body);
+    return scripted::calls({{"submit", R"({"summary":"s"})"}});
+  });
+  bench b(server);
+  b.judge = [plain = b.judge](const std::string& text, evaluation_stage wanted) {
+    evaluation e = plain(text, wanted);
+    if (has(text, "faster")) e.score = e.speedup = 3.27;
+    e.speedup_interval = {0.99 * e.speedup, 1.01 * e.speedup};
+    return e;
+  };
+  CHECK(text_of(b.vary()) == "faster fast\n");
+  CHECK(has(answered, "Draft 2."));
+  CHECK(has(answered, "valid, 3.27 times as fast as seed [3.24, 3.3]"));
+  CHECK(has(answered, "That is 1.09 times the score of your best draft before it, draft 1."));
 }

@@ -35,7 +35,7 @@ TEST_CASE("edits: tolerant of white space, strict about everything else") {
   CHECK(edit(block("if (x) {\n  y();\n}\n", "if (z) {\n  w();\n}\n")) ==
         "int a;\n  if (z) {\n    w();\n  }\nint a;\nlast\n");
   edit(block("int a;\n", "int b;\n"));
-  CHECK(has(why, "fits in 2 places, from lines 1 and 5"));
+  CHECK(has(why, "fits in 2 places (lines 1 and 5): give more of the text around it"));
   edit(block("  if (x) {\n    z();\n", "q\n"));
   CHECK(has(why, "nearest place is line 2; its line 3 differs"));
   edit("<<<<<<< SEARCH\nlast\n");
@@ -48,6 +48,25 @@ TEST_CASE("edits: tolerant of white space, strict about everything else") {
              "w();\n+    v();\n```\n") == "int a;\n  if (x) {\n    w();\n    v();\n  }\nint a;\nlast\n");
   CHECK(edit(block("last\n", "mid\n") + block("mid\n", "end\n")) ==
         "int a;\n  if (x) {\n    y();\n  }\nint a;\nend\n");
+}
+
+TEST_CASE("edits: a search that is no whole line replaces a part of one") {
+  const std::string source = "int a = 4;\nint b = f(a, 4);\nint c = f(b, 4);\n";
+  std::string why;
+  const auto edit = [&](const std::string& search, const std::string& replace) {
+    why.clear();
+    return apply_edits(source, {edit_of(search, replace)}, why);
+  };
+  CHECK(edit("f(a, 4)", "g(a)") == "int a = 4;\nint b = g(a);\nint c = f(b, 4);\n");
+  CHECK(edit("a, 4);\nint c", "a, 5);\n\nint d") == "int a = 4;\nint b = f(a, 5);\n\nint d = f(b, 4);\n");
+  CHECK(edit(" = 4", "") == "int a;\nint b = f(a, 4);\nint c = f(b, 4);\n");
+  CHECK(why.empty());
+  CHECK(edit("4", "8") == source);
+  CHECK(has(why, "fits in 3 places (lines 1, 2 and 3)"));
+  CHECK(edit("f(z", "g") == source);
+  CHECK(has(why, "does not match the source"));
+  CHECK(edit("======= \n", "x") == source);  // what an agent gives is no block, whatever it holds
+  CHECK(has(why, "does not match the source"));
 }
 
 TEST_CASE("a task that a program judges is told by its description, without sizes and tolerance") {

@@ -148,3 +148,13 @@ TEST_CASE("repair: the failure is told, only the fixed draft is proposed, and th
   CHECK(has(text_of(b.vary(llm_repair{b.settings(), 2})), "still incorrect after 2 repairs"));
   CHECK(b.drafts == 3);
 }
+
+TEST_CASE("rewrite: a program that was begun in the reasoning and not finished is none") {
+  scripted::server server([](const scripted::request&) {
+    return scripted::says("Perhaps\n```cpp\nint begun;\n\nNo, the loop has to be unrolled.\n\n" + good);
+  });
+  bench b(server);
+  const std::string made = text_of(b.vary(llm_rewrite{b.settings()}));
+  CHECK(has(made, "X[i] + X[i]"));
+  CHECK(!has(made, "int begun;"));
+}

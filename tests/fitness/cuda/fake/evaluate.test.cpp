@@ -233,7 +233,7 @@ TEST_CASE("every fault costs the candidate that has it, and nobody else") {
   SUBCASE("a hang that only a hidden workload shows says nothing of it") {
     const auto hidden = judged("hang when_hidden");
     CHECK(hidden.outcome == outcome::timed_out);
-    CHECK(hidden.feedback == "a hidden workload failed");
+    CHECK(hidden.feedback == "a hidden workload failed: a call timed out");
   }
   SUBCASE("wrong results") {
     CHECK(judged("no_op").outcome == outcome::incorrect);
@@ -243,7 +243,7 @@ TEST_CASE("every fault costs the candidate that has it, and nobody else") {
     CHECK(wrong.feedback.find("1 of 500 elements") != std::string::npos);
     const auto hidden = judged("wrong_value when_hidden");
     CHECK(hidden.outcome == outcome::incorrect);
-    CHECK(hidden.feedback == "a hidden workload failed");
+    CHECK(hidden.feedback == "a hidden workload failed: its result is wrong");
   }
   SUBCASE("writes outside of the outputs") {
     CHECK(judged("write_guard").outcome == outcome::rejected);
