@@ -54,7 +54,7 @@ std::string feedback_of_valid(const evaluation& e) {
 }
 
 std::string hidden_failure_text(outcome what) {
-  const std::string text = "a hidden workload failed";
+  std::string text = "a hidden workload failed";
   switch (what) {
     case outcome::incorrect:
       return text + ": its result is wrong";

@@ -191,6 +191,7 @@ std::vector<std::size_t> affordable(const std::vector<double>& costs, double sec
 
 task with_workloads(task t, const std::vector<std::size_t>& places) {
   std::vector<workload> kept;
+  kept.reserve(places.size());
   for (const std::size_t place : places) kept.push_back(std::move(t.workloads.at(place)));
   // One at least has to be visible.
   if (std::all_of(kept.begin(), kept.end(), [](const workload& w) { return w.hidden; }))
@@ -201,6 +202,7 @@ task with_workloads(task t, const std::vector<std::size_t>& places) {
 
 std::string names_of(const task& t, const std::vector<std::size_t>& places) {
   std::vector<std::string> names;
+  names.reserve(places.size());
   for (const std::size_t place : places) names.push_back(t.workloads.at(place).uuid);
   return fmt::format("{}", fmt::join(names, ", "));
 }

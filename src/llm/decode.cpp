@@ -209,7 +209,7 @@ std::string usual_url() {
 
 /// `needed`: the replies do not come from elsewhere.
 std::string url_from(settings& from, bool needed) {
-  const std::string url = from.text(
+  std::string url = from.text(
       "url",
       {.def = needed && !from.probing() ? usual_url() : std::string(),
        .doc = "base URL of the OpenAI-compatible server, mostly up to and including /v1; a query is kept. "

@@ -156,7 +156,7 @@ class language_models {
   void keep(const call_plan& what, const call_place& place, const chat_reply& reply, bool recorded,
             const variation_request& owner);
   call_plan plan_of(const call_origin& origin, const chat_request& request, const variation_request& owner);
-  void remember_asked(std::uint64_t turn, std::size_t model);
+  void remember_asked(std::uint64_t job, std::size_t model);
   void ask_at_once(sampled& all);
   void ask_each(sampled& all);
   std::optional<chat_reply> repeat(const call_plan& what, const variation_request& owner);

@@ -22,8 +22,6 @@
 #include "src/llm/openai.hpp"
 #include "src/llm/openai_fields.hpp"
 
-extern char** environ;
-
 namespace kevo {
 namespace {
 
@@ -127,6 +125,7 @@ class running_program {
                              POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     std::vector<std::string> words = command;
     std::vector<char*> argv;
+    argv.reserve(words.size() + 1);
     for (auto& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     const int failed = ::posix_spawnp(&pid_, argv.front(), &actions, &attributes, argv.data(), environ);

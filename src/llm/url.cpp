@@ -23,7 +23,7 @@ url parse_url(const std::string& text) {
   };
   const auto parsed = boost::urls::parse_uri(text);
   if (!parsed) throw wrong("is not an http or https address: " + parsed.error().message());
-  const boost::urls::url_view parts = *parsed;
+  const boost::urls::url_view& parts = *parsed;
   if (parts.scheme_id() != boost::urls::scheme::http && parts.scheme_id() != boost::urls::scheme::https)
     throw wrong("is not an http or https address");
   url made;

@@ -79,8 +79,8 @@ std::vector<chosen_mutant> choose(const std::vector<mutated_seed>& seeds, std::s
 // Builds are done ahead, beside the calls of the mutants before.
 class builds_ahead {
  public:
-  builds_ahead(test_bench& bench, const std::vector<chosen_mutant>& all, const std::stop_token& stop)
-      : bench_(bench), all_(all), stop_(stop) {}
+  builds_ahead(test_bench& bench, const std::vector<chosen_mutant>& all, std::stop_token stop)
+      : bench_(bench), all_(all), stop_(std::move(stop)) {}
   build_result next() {
     constexpr std::size_t ahead = 2;
     while (running_.size() <= ahead && begun_ < all_.size()) {
@@ -143,6 +143,7 @@ source_check check_sources(const std::shared_ptr<const task>& t, const cpu_setti
   bench.prepare(stop, waiting);
   const auto in_use = bench.take_processors(stop, waiting);
   std::vector<std::pair<const mutated_seed*, build_result>> originals;
+  originals.reserve(seeds.size());
   for (const auto& seed : seeds) originals.emplace_back(&seed, bench.build_candidate(*seed.seed, stop));
   const auto chosen = choose(seeds, limits.mutants);
   builds_ahead builds(bench, chosen, stop);
