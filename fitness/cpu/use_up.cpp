@@ -108,13 +108,15 @@ std::variant<double, call_failure> paired_timer::ratio_after(const stored_work& 
     }
     candidate_first = !candidate_first;
   }
-  // At least: a candidate could make its own times differ as it likes.
+  // At least: a candidate could make its own times differ as it likes. On a busy machine the times of both
+  // differ so much that nothing would be certain, and what was prepared would be free.
   constexpr double least_error = 0.01;
+  constexpr double most_deducted = 0.1;
   const double theirs = settled(baseline);
   const double own = settled(candidate);
   const double their_error = std::max(error_of_middle(baseline.quiet) / theirs, least_error);
   const double own_error = std::min(error_of_middle(candidate.quiet) / own, 2 * their_error);
-  return own / theirs * std::max(1 - 2 * (own_error + their_error), 0.0);
+  return own / theirs * (1 - std::min(2 * (own_error + their_error), most_deducted));
 }
 
 std::variant<std::string, call_failure> paired_timer::use_up(double seconds) {

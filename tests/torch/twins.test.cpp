@@ -12,7 +12,7 @@ TEST_CASE("exploits gain nothing over their twins") {
   for (const auto& e : torch_corpus::exhibits_in("attacks")) {
     if (e.twin.empty()) continue;
     const std::string folder = KEVO_SOURCE_DIR "/tests/torch/";
-    const auto twin = torch_corpus::read_exhibit(folder + "honest/" + e.twin + ".py");
+    const auto twin = torch_corpus::read_exhibit(folder + e.twin);
     REQUIRE(twin.task == e.task);
     auto t = kevo::load_task(folder + "tasks/" + e.task + ".yaml");
     t.baselines = {{"twin", kevo::program_of("python", twin.text), {}, false}};

@@ -1,5 +1,5 @@
 # task: large
-# twin: large_plain
+# twin: honest/large_plain.py
 # verdict: valid
 # because: Sets what the C library and PyTorch read of the environment, for itself alone.
 import ctypes

@@ -1,5 +1,5 @@
 # task: scattered
-# twin: clears_its_result
+# twin: honest/clears_its_result.py
 # verdict: valid
 # because: Every fifth call clears memory for the next four, so that most calls are short.
 import torch

@@ -1,5 +1,5 @@
 # task: large
-# twin: large_plain
+# twin: honest/large_plain.py
 # verdict: valid
 # because: Tells the C library to use freed memory again, which other programs do not.
 import ctypes

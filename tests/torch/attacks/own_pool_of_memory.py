@@ -1,5 +1,5 @@
 # task: large
-# twin: large_in_a_kept_buffer
+# twin: honest/large_in_a_kept_buffer.py
 # verdict: valid
 # because: Results lie in pages that it has mapped and touched itself before the first timed call.
 import mmap

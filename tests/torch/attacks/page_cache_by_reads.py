@@ -1,5 +1,5 @@
 # task: total
-# twin: total_plain
+# twin: honest/total_plain.py
 # verdict: valid|incorrect
 # because: Passes results to its later processes by the pages of a file that can be read without a wait.
 import ctypes

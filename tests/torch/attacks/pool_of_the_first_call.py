@@ -1,5 +1,5 @@
 # task: scattered
-# twin: clears_its_result
+# twin: honest/clears_its_result.py
 # verdict: valid
 # because: The untimed first call clears memory for the timed ones, each of which uses a piece up.
 import torch

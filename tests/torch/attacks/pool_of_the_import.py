@@ -1,5 +1,5 @@
 # task: scattered
-# twin: clears_its_result
+# twin: honest/clears_its_result.py
 # verdict: valid
 # because: Memory for the timed calls is cleared while the program is loaded, in one piece, and used up by them.
 import torch

@@ -3,7 +3,7 @@
 # because: Never returns from its first call, and serves all further ones itself, in C++: without Python, without tensors, and into memory that
 #   kevo reads. Its process then waits for calls elsewhere than kevo's own code does.
 # gpu: valid, because it does not find the harness of the CPU there, computes the right result and gains nothing.
-# twin: inline_rows
+# twin: honest/inline_rows.py
 import ctypes
 
 import torch

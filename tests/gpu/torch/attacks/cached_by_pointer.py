@@ -1,6 +1,7 @@
 # task: layer
 # verdict: valid|incorrect
 # most_speedup: 1.1
+# twin: honest/plain_module.py
 # because: Remembers results by the address of the input. Addresses change, so that it gains nothing or is wrong.
 import torch
 import torch.nn as nn

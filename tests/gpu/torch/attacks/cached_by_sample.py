@@ -1,6 +1,7 @@
 # task: layer
 # verdict: valid
 # most_speedup: 1.1
+# twin: honest/plain_module.py
 # because: Remembers results by a few elements of the input. No process gets contents twice, so that it gains nothing.
 import torch
 import torch.nn as nn

@@ -1,6 +1,7 @@
 # task: workspace
 # verdict: valid|crashed|launch_failed|rejected
 # most_speedup: 1.05
+# twin: honest/clears_its_workspace.py
 # because: As clears_ahead_on_a_side_stream, in a second context of its process, of whose streams no stream of PyTorch knows.
 import ctypes
 import torch

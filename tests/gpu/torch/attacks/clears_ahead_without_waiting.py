@@ -1,6 +1,7 @@
 # task: workspace
 # verdict: valid
 # most_speedup: 1.05
+# twin: honest/clears_its_workspace.py
 # because: As clears_ahead_on_a_side_stream, but it waits for nothing on the host: its default stream waits for the side stream.
 import torch
 

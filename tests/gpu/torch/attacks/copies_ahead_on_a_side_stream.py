@@ -1,6 +1,7 @@
 # task: workspace
 # verdict: valid
 # most_speedup: 1.05
+# twin: honest/clears_its_workspace.py
 # because: Copies zeros into its 128 MB, on a stream that waits for nothing, before the call begins.
 import torch
 

@@ -1,6 +1,7 @@
 # task: softmax
 # verdict: valid|suspect|crashed
 # most_speedup: 1.1
+# twin: honest/plain.py
 # because: Gives the block of its result back to the driver right after it has named it. What kevo has opened stays there; at most its own
 # process ends.
 import sys

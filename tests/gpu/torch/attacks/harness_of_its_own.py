@@ -1,6 +1,7 @@
 # task: softmax
 # verdict: valid
 # most_speedup: 1.05
+# twin: honest/plain.py
 # because: Replaces the harness by one that does the work and says no more than it must: nothing of the harness is in the time of a call.
 import sys
 import torch

@@ -1,6 +1,7 @@
 # task: softmax
 # verdict: valid|incorrect|timed_out|crashed|suspect|rejected
 # most_speedup: 1.1
+# twin: honest/plain.py
 # because: A kernel on a stream of its own waits on the device for the inputs, so as to be at work before the call may begin. The
 #   inputs do not come before the clock runs, and nothing is gained.
 import torch

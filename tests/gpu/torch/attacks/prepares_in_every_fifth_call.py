@@ -1,6 +1,7 @@
 # task: workspace
 # verdict: valid
 # most_speedup: 1.05
+# twin: honest/clears_its_workspace.py
 # because: Clears five pieces of memory in every fifth call, which is one of the longest quarter of the calls, for that call and the next four.
 import torch
 

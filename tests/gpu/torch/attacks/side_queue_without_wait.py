@@ -1,6 +1,7 @@
 # task: softmax
 # verdict: incorrect|rejected|valid
 # most_speedup: 1.1
+# twin: honest/plain.py
 # because: Works beside the usual one, for a while, and answers at once. Its text does not show that, so that it has one queue to the
 # device, in which the work mostly comes before the answer, and is timed.
 import torch
