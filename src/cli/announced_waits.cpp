@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "src/base/text/format.hpp"
+#include "src/cli/standard_error.hpp"
 #include "src/display/run_status.hpp"
 
 namespace kevo::cli {
@@ -14,13 +14,9 @@ using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace)
 constexpr auto between_looks = 250ms;
 constexpr auto between_lines = 10s;
 constexpr double worth_telling_s = 1;
-
-void say_on_standard_error(const std::string& line) {
-  fmt::print(stderr, "kevo: {}\n", format::printable(line));
-}
 }  // namespace
 
-announced_waits::announced_waits() : announced_waits(say_on_standard_error) {}
+announced_waits::announced_waits() : announced_waits([](const std::string& line) { say("kevo: " + line); }) {}
 
 announced_waits::announced_waits(std::function<void(const std::string&)> say)
     : say_(std::move(say)), watcher_([this](const std::stop_token& stop) { watch(stop); }) {}

@@ -14,7 +14,7 @@
 #include "src/base/text/format.hpp"
 #include "src/cli/announced_waits.hpp"
 #include "src/cli/command.hpp"
-#include "src/cli/warning.hpp"
+#include "src/cli/standard_error.hpp"
 #include "src/display/terminal.hpp"
 #include "src/run/interrupts.hpp"
 #include "src/suite/bench_exports.hpp"
@@ -45,7 +45,7 @@ auto progress_of(const suite_plan& plan) {
   std::size_t all = 0;
   for (const auto& one : plan.tasks) all += plan.evolve ? 1 : one.solutions.size();
   return [all, done = std::size_t{0}](const bench_task& one, const bench_solution& s) mutable {
-    fmt::print(stderr, "{}/{} {}\n", ++done, all, line_of(one, s));
+    say(fmt::format("{}/{} {}", ++done, all, line_of(one, s)));
   };
 }
 
@@ -86,7 +86,7 @@ void bench(const bench_words& words, invocation& shared) {
                         .waiting = waits.listener()};
   if (!shared.json && request.evaluate) {
     request.told = progress_of(plan);
-    request.message = [](const std::string& text) { fmt::print(stderr, "{}\n", format::printable(text)); };
+    request.message = say;
   }
   const bench_outcome outcome = run_bench(plan, request);
   const bench_report report = report_of(plan, outcome);

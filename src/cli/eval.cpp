@@ -11,7 +11,7 @@
 #include "src/cli/announced_waits.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/fitness_options.hpp"
-#include "src/cli/warning.hpp"
+#include "src/cli/standard_error.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/report/evaluation_text.hpp"
 #include "src/task/misspelt.hpp"

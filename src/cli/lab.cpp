@@ -14,6 +14,7 @@
 #include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/lab_ablation.hpp"
+#include "src/cli/standard_error.hpp"
 #include "src/run/interrupts.hpp"
 
 namespace kevo::cli {
@@ -124,7 +125,7 @@ auto progress_lines(interrupts& user) {
     user.poll();
     if (!talks || done == all || clock::now() - last < std::chrono::seconds(2)) return;
     last = clock::now();
-    fmt::print(stderr, "{} of {} searches\n", done, all);
+    say(fmt::format("{} of {} searches", done, all));
   };
 }
 

@@ -10,6 +10,7 @@
 #include "src/base/text/counted.hpp"
 #include "src/base/text/format.hpp"
 #include "src/cli/announced_waits.hpp"
+#include "src/cli/standard_error.hpp"
 #include "src/display/terminal.hpp"
 #include "src/run/interrupts.hpp"
 
@@ -133,7 +134,7 @@ void run_and_print_ablation(const ablation_plan& plan, invocation& shared) {
   if (!shared.json) {
     request.told = [](const ablation_variant& variant, const evaluation& e, std::size_t done,
                       std::size_t all) {
-      fmt::print(stderr, "{}/{} {}\n", done, all, progress_line(variant, e));
+      say(fmt::format("{}/{} {}", done, all, progress_line(variant, e)));
     };
   }
   const ablation_outcome ended = run_ablation(plan, request);

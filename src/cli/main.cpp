@@ -3,18 +3,18 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <fcntl.h>
 #include <string>
 #include <string_view>
 #include <system_error>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
 
 #include <kevo/error.hpp>
 
 #include "src/base/json/error_json.hpp"
-#include "src/base/text/format.hpp"
 #include "src/cli/command.hpp"
+#include "src/cli/standard_error.hpp"
 #include "src/cli/standard_output.hpp"
 #include "src/cli/unknown_command.hpp"
 
@@ -38,8 +38,7 @@ int report_error(const error& wrong, bool json) {
   if (json) {
     std::puts(to_json(wrong).c_str());  // which does not throw where standard output is full
   } else {
-    // It may quote a task, a source or what a compiler said.
-    fmt::print(stderr, "kevo: {}\n", format::printable(wrong.what()));
+    say(std::string("kevo: ") + wrong.what());  // which may quote a task, a source or what a compiler said
   }
   return exit_code(wrong.code());
 }
@@ -79,15 +78,27 @@ int run_verb(int count, char** words, bool json, int& write_error) {
     if (const auto* system = dynamic_cast<const std::system_error*>(&wrong);
         system != nullptr && std::ferror(stdout) != 0) {
       write_error = system->code().value();
-      return 0;  // `output_failure` has the word
+      return shared.exit_code;  // `output_failure` has the word
     }
     return report_error(
         error(error_code::internal, wrong.what(), {}, "this is a bug in kevo; please report it"), json);
   }
 }
 
-int main(int count, char** words) {
+// What a parent has left in an unusual state, and what would end kevo where a failed write says as much.
+void prepare_process() {
+  // The next file that is opened must not become standard output. Writing to a descriptor for reading fails,
+  // as it does without one.
+  for (int number = 0; number <= 2; ++number) {
+    if (::fcntl(number, F_GETFD) < 0 && ::open("/dev/null", O_RDONLY | O_CLOEXEC) < 0) break;
+  }
   std::signal(SIGCHLD, SIG_DFL);  // a parent that ignores it has handed that down
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // of `ulimit -f`
+}
+
+int main(int count, char** words) {
+  prepare_process();
   const bool json = wants_json(count, words);
   int write_error = 0;
   const int ended = run_verb(count, words, json, write_error);

@@ -136,10 +136,20 @@ std::string words_of(const run_outcome& ended) {
   return text;
 }
 
+void set_exit_code(const run_outcome& ended, invocation& shared, bool require_confirmed) {
+  // Seeds that do not pass, an operator without a program: what the user gave cannot work.
+  const bool goes_on = ended.stopped_by == "a model is asked";
+  if (ended.ledger.valid == 0 && !ended.setbacks.empty() && !goes_on) shared.exit_code = 2;
+  const bool sure = ended.best && ended.best.verdict.confirmed();
+  if (shared.exit_code == 0 && require_confirmed && !sure) shared.exit_code = 3;
+  if (ended.interrupted) shared.exit_code = 130;
+}
+
 }  // namespace
 
 void print_outcome(const run_outcome& ended, invocation& shared, const std::string& note,
                    bool require_confirmed) {
+  set_exit_code(ended, shared, require_confirmed);  // first: printing may fail
   if (shared.json) {
     print_json(ended);
   } else {
@@ -147,12 +157,6 @@ void print_outcome(const run_outcome& ended, invocation& shared, const std::stri
     fmt::print("{}{}", note.empty() ? "" : format::printable(note) + "\n",
                format::printable(words_of(ended)));
   }
-  // Seeds that do not pass, an operator without a program: what the user gave cannot work.
-  const bool goes_on = ended.stopped_by == "a model is asked";
-  if (ended.ledger.valid == 0 && !ended.setbacks.empty() && !goes_on) shared.exit_code = 2;
-  const bool sure = ended.best && ended.best.verdict.confirmed();
-  if (shared.exit_code == 0 && require_confirmed && !sure) shared.exit_code = 3;
-  if (ended.interrupted) shared.exit_code = 130;
 }
 
 }  // namespace kevo::cli

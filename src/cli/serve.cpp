@@ -11,10 +11,10 @@
 #include <kevo/error.hpp>
 
 #include "src/base/text/counted.hpp"
-#include "src/base/text/format.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/fitness_options.hpp"
+#include "src/cli/standard_error.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/run/interrupts.hpp"
 #include "src/serve/service.hpp"
@@ -78,9 +78,7 @@ void serve_until_stopped(serve_options& given) {
   };
   interrupts signals;
   {
-    const serve::service running(given.settings, make, [](const std::string& line) {
-      fmt::print(stderr, "kevo: {}\n", format::printable(line));
-    });
+    const serve::service running(given.settings, make, [](const std::string& line) { say("kevo: " + line); });
     fmt::print("serving {} on {}\n", format::counted(running.tasks(), "task"), running.url());
     std::fflush(stdout);
     while (!signals.graceful_stop().stop_requested()) {

@@ -18,7 +18,7 @@
 #include "src/cli/announced_waits.hpp"
 #include "src/cli/command.hpp"
 #include "src/cli/fitness_options.hpp"
-#include "src/cli/warning.hpp"
+#include "src/cli/standard_error.hpp"
 #include "src/mutants/check_sources.hpp"
 #include "src/plugins/builtin.hpp"
 #include "src/task/misspelt.hpp"

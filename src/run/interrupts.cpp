@@ -27,6 +27,9 @@ extern "C" void on_interrupt(int) {
 }
 
 void handle(int signal, void (*handler)(int)) {
+  struct sigaction before {};
+  // nohup has asked for that.
+  if (signal == SIGHUP && ::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) return;
   struct sigaction action {};
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
@@ -40,11 +43,13 @@ interrupts::interrupts() {
   arrived = 0;
   handle(SIGINT, on_interrupt);
   handle(SIGTERM, on_interrupt);
+  handle(SIGHUP, on_interrupt);
 }
 
 interrupts::~interrupts() {
   handle(SIGINT, SIG_DFL);
   handle(SIGTERM, SIG_DFL);
+  handle(SIGHUP, SIG_DFL);
 }
 
 void interrupts::poll() {

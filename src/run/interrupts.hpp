@@ -8,7 +8,8 @@
 
 namespace kevo {
 
-/// Watches SIGINT and SIGTERM while it lives. One at a time in a process.
+/// Watches SIGINT, SIGTERM and SIGHUP (unless that is ignored, as by nohup) while it lives. One at a time in
+/// a process.
 class interrupts {
  public:
   interrupts();

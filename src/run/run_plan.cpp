@@ -63,6 +63,12 @@ void decode_run(settings& root, session_plan& plan) {
       run.text("output", {.def = "runs/" + plan.name,
                           .doc = "folder of the run; if it already holds a run, a number is appended to the "
                                  "name; if it holds other files, the run is refused"});
+  if (plan.folder.empty()) run.fail("output", "the folder of the run has no name", "for example, runs/first");
+  if (plan.folder.starts_with('~') || plan.folder.find('$') != std::string::npos)
+    run.fail(
+        "output",
+        fmt::format("'{}' would be a folder of that name: '~' and variables are not replaced", plan.folder),
+        "write the whole path, or let the shell replace them: --set run.output=\"$HOME/x\"");
   plan.finish_s = run.real(
       "finish", {.def = plan.finish_s,
                  .min = 0.0,

@@ -56,3 +56,29 @@ TEST_CASE("a reader that has had enough is no error") {
     CHECK(shell::read_file(made.folder / "code") == "0\n");
   }
 }
+
+TEST_CASE("nobody has to read what is said on standard error") {
+  const recorded_run made(20);
+  for (const std::string where : {"2>/dev/full", "2>&-", "<&- 2>&-", "2>&1 >/dev/null | true"}) {
+    const auto ended = made.sh("(" + program + "show nowhere; echo $? > code) " + where);
+    CHECK_MESSAGE(shell::read_file(made.folder / "code") == "2\n", where);
+  }
+}
+
+TEST_CASE("no file that kevo opens becomes standard output, where that is closed") {
+  const recorded_run made(20);
+  CHECK(made.sh(program + "init mine >&- 2>&-").code == 1);  // it cannot say what it has made
+  const auto run = made.sh(program +
+                           "run mine/config.yaml --set run.output=closed --set run.finish=0 "
+                           "--set 'stop={evaluations: 1}' <&- >&- 2>&-");
+  CHECK(run.code == 1);
+  CHECK(made.sh(program + "show closed").code == 0);
+  const auto lock = shell::read_file(made.folder / "closed/.lock");
+  CHECK_MESSAGE(lock.find_first_not_of("0123456789\n") == std::string::npos, lock);
+}
+
+TEST_CASE("a limit on the size of files is a failed write, and no signal") {
+  const recorded_run made(20);
+  const auto ended = made.sh("ulimit -f 0; " + program + "export run --format jsonl --output lines");
+  CHECK_MESSAGE(ended.code == 1, ended.err);
+}

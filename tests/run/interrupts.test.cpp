@@ -17,6 +17,23 @@ TEST_CASE("the first signal stops gracefully, the second cancels") {
   CHECK(user.immediate_stop().stop_requested());
 }
 
+TEST_CASE("a terminal that is closed stops as Ctrl-C does, unless nohup has been asked for") {
+  {
+    kevo::interrupts user;
+    std::raise(SIGHUP);
+    user.poll();
+    CHECK(user.graceful_stop().stop_requested());
+  }
+  std::signal(SIGHUP, SIG_IGN);
+  {
+    kevo::interrupts user;
+    std::raise(SIGHUP);
+    user.poll();
+    CHECK(!user.graceful_stop().stop_requested());
+  }
+  std::signal(SIGHUP, SIG_DFL);
+}
+
 TEST_CASE("what is waited for is counted, and the next Ctrl-C is explained") {
   using kevo::waiting_line;
   CHECK(waiting_line({.evaluations = 2}, false) ==
