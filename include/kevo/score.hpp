@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace kevo {
 
@@ -36,5 +38,32 @@ struct score_range {
     return std::clamp((gain - (from_nothing ? origin : 0)) / std::max(*best - origin, 1e-300), 0.0, 1.0);
   }
 };
+
+/// Replaces scores by values that a model can learn, in the same order: logarithms where all scores are
+/// positive (speedups), those of the magnitudes, negated, where all are negative (costs), and else distances
+/// from the median in units of the median distance. O(n log n).
+inline void to_model_values(std::vector<double>& scores) {
+  if (scores.empty()) return;
+  const auto [least, most] = std::minmax_element(scores.begin(), scores.end());
+  if (*least > 0) {
+    for (double& score : scores) score = std::log(score);
+  } else if (*most < 0) {
+    for (double& score : scores) score = -std::log(-score);
+  } else {
+    const auto middle_of = [](std::vector<double> values) {
+      const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+      std::nth_element(values.begin(), middle, values.end());
+      return *middle;
+    };
+    const double middle = middle_of(scores);
+    const double span = *most - *least;
+    for (double& score : scores) score -= middle;
+    std::vector<double> distances;
+    for (const double score : scores) distances.push_back(std::abs(score));
+    const double usual = middle_of(std::move(distances));
+    const double unit = usual > 0 ? usual : span > 0 ? span : 1;
+    for (double& score : scores) score /= unit;
+  }
+}
 
 }  // namespace kevo

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <kevo/annotation.hpp>
+#include <kevo/score.hpp>
 
 #include "operators/rewrite/action.hpp"
 #include "operators/rewrite/choices.hpp"
@@ -150,12 +151,12 @@ std::vector<tried_action> rewrite::tried_in(const variation_request& request,
     const auto before = latest.find(result->parent);
     const auto types = actions_in(result->summary);
     // Only actions of this operator; a program that several actions made says little of each.
-    if (types.empty() || before == latest.end() || !(before->second->score > 0)) continue;
+    if (types.empty() || before == latest.end() || before->second->outcome != outcome::valid) continue;
     const auto& known = rewrite_features().types;
     if (std::find(known.begin(), known.end(), types.front()) == known.end()) continue;
     tried_action one{types.front(), {}, 0};
-    if (result->outcome == outcome::valid && result->score > 0)
-      one.reward = std::clamp(result->score / before->second->score - 1, 0.0, 1.0);
+    if (result->outcome == outcome::valid)
+      one.reward = std::clamp(relative_gain(result->score, before->second->score), 0.0, 1.0);
     if (policy.reads_features) {
       auto found = remembered_->places.find(result->parent);
       if (found == remembered_->places.end()) {

@@ -11,6 +11,7 @@
 
 #include <kevo/annotation.hpp>
 #include <kevo/operators/tune.hpp>
+#include <kevo/score.hpp>
 
 #include "operators/tune/learnt.hpp"
 #include "operators/tune/setting_model.hpp"
@@ -51,14 +52,20 @@ tune::learnt tune::learn(const variation_request& request, const content_id& ske
   learnt made;
   const auto mine = [&](std::size_t id) { return placed_[id].skeleton == skeleton; };
   std::vector<bool> told(request.known, false);
+  std::vector<double> scores;
   for (const told_result* one = request.results.get(); one != nullptr; one = one->before.get()) {
     const std::size_t id = one->candidate;
     if (id >= request.known || !mine(id)) continue;
     told[id] = true;
-    const bool failed = one->outcome != outcome::valid || !(one->score > 0);
-    if (!failed) ++made.valid;
-    made.results.push_back(
-        {placed_[id].setting, failed ? 0 : std::log(one->score), failed, one->log_error, one->cost_s});
+    const bool failed = one->outcome != outcome::valid;
+    if (!failed) scores.push_back(one->score);
+    made.results.push_back({placed_[id].setting, 0, failed, one->log_error, one->cost_s});
+  }
+  made.valid = scores.size();
+  to_model_values(scores);
+  auto value = scores.begin();
+  for (auto& one : made.results) {
+    if (!one.failed) one.value = *value++;
   }
   std::reverse(made.results.begin(), made.results.end());
   for (std::size_t id = request.known; id-- > 0;) {

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -50,8 +51,11 @@ json::value result_of(const recorded_evaluation* e) {
 double speedup_of(const recorded_evaluation* e) {
   return e != nullptr && e->result->valid() ? e->result->speedup : 0;
 }
-double score_of(const recorded_evaluation* e) {
-  return e != nullptr && e->result->valid() ? e->result->score : 0;
+std::optional<double> score_of(const recorded_evaluation* e) {
+  return e != nullptr && e->result->valid() ? std::optional(e->result->score) : std::nullopt;
+}
+json::value number(const std::optional<double>& x) {
+  return x ? number(*x) : json::value(nullptr);
 }
 
 class step_writer {
@@ -91,11 +95,11 @@ class step_writer {
     o["scope"] = to_string(asked.selection.scope);
     json::array parents;
     double parent_speedup = 0;
-    double parent_score = 0;
+    std::optional<double> parent_score;
     for (const candidate_id id : asked.selection.parents) {
       const auto all = record_.evaluations(id);
       parent_speedup = std::max(parent_speedup, speedup_of(latest_before(all, asked_at)));
-      parent_score = std::max(parent_score, score_of(latest_before(all, asked_at)));
+      parent_score = std::max(parent_score, score_of(latest_before(all, asked_at)));  // none is least
       parents.push_back(member(id, all, asked_at));
     }
     o["parents"] = std::move(parents);
@@ -116,10 +120,12 @@ class step_writer {
     reward["speedup_over_parent"] = final != nullptr && parent_speedup > 0
                                         ? number(speedup_of(final) / parent_speedup)
                                         : json::value(nullptr);
-    reward["parent_score"] = measured(parent_score);
-    reward["score"] = measured(score_of(final));
-    reward["score_over_parent"] =
-        final != nullptr && parent_score > 0 ? number(score_of(final) / parent_score) : json::value(nullptr);
+    const auto score = score_of(final);
+    reward["parent_score"] = number(parent_score);
+    reward["score"] = number(score);
+    reward["score_over_parent"] = final != nullptr && parent_score > 0.0
+                                      ? number(score.value_or(0) / *parent_score)
+                                      : json::value(nullptr);
     reward["archive_status"] =
         all.empty() ? json::value(nullptr) : json::value(to_string(all.front().archived.status));
     reward["archive_value"] = all.empty() ? json::value(nullptr) : number(all.front().archived.value);

@@ -11,6 +11,7 @@
 
 #include <kevo/lab/landscape_fitness.hpp>
 #include <kevo/registry.hpp>
+#include <kevo/score.hpp>
 #include <kevo/vary.hpp>
 
 #include "src/base/settings/yaml.hpp"
@@ -165,8 +166,10 @@ struct ordered_step_operator {
     std::vector<tried_action> all;
     for (const auto& [id, one] : latest) {
       const auto parent = latest.find(one->parent);
-      if (one->summary.empty() || parent == latest.end() || !(parent->second->score > 0)) continue;
-      const double gain = one->score / parent->second->score - 1;
+      if (one->summary.empty() || parent == latest.end() || parent->second->outcome != outcome::valid)
+        continue;
+      const bool valid = one->outcome == outcome::valid;
+      const double gain = valid ? relative_gain(one->score, parent->second->score) : 0;
       all.push_back({one->summary.substr(0, one->summary.find(' ')), {}, std::clamp(gain, 0.0, 1.0)});
     }
     return all;

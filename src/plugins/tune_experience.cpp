@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <kevo/annotation.hpp>
+#include <kevo/score.hpp>
 
 #include "src/journal/journal.hpp"
 #include "src/plugins/tune.hpp"
@@ -39,12 +40,16 @@ std::map<candidate_id, judged> candidates_of(const journal& run) {
 }  // namespace
 
 void relate_to_best(std::vector<tune_experience>& all, std::size_t first) {
-  double best = -std::numeric_limits<double>::infinity();
+  std::vector<double> values;
   for (std::size_t i = first; i < all.size(); ++i) {
-    if (!all[i].failed) best = std::max(best, all[i].value);
+    if (!all[i].failed) values.push_back(all[i].value);
   }
+  if (values.empty()) return;
+  to_model_values(values);
+  const double best = *std::max_element(values.begin(), values.end());
+  auto value = values.begin();
   for (std::size_t i = first; i < all.size(); ++i) {
-    if (!all[i].failed) all[i].value -= best;
+    if (!all[i].failed) all[i].value = *value++ - best;
   }
 }
 
@@ -67,8 +72,8 @@ std::vector<tune_experience> experience_of_runs(const std::vector<std::string>& 
         continue;
       }
       if (found.values.empty()) continue;
-      found.failed = !one.result->valid() || !(one.result->score > 0);
-      if (!found.failed) found.value = std::log(one.result->score);
+      found.failed = !one.result->valid();
+      found.value = one.result->score;
       made.push_back(std::move(found));
     }
     relate_to_best(made, first);

@@ -74,13 +74,12 @@ std::string doubt(const evaluation& e) {
 
 std::string finding(double speedup, const interval& range, double score, const std::string& baseline,
                     int digits) {
-  std::string scored = score != 0 ? "score " + format::score(score) : "";
-  if (!(speedup > 0)) return scored;
+  if (!(speedup > 0)) return "score " + format::score(score);
   std::string text = fmt::format("{:.{}f}x", speedup, digits);
   if (range.high > range.low)
     text += fmt::format(" [{:.{}f}, {:.{}f}]", range.low, digits, range.high, digits);
   text += " over " + (baseline.empty() ? std::string("the baseline") : format::one_line(baseline));
-  return score == speedup || scored.empty() ? text : text + ", " + scored;
+  return score == speedup || score == 0 ? text : text + ", score " + format::score(score);
 }
 
 namespace {

@@ -144,8 +144,7 @@ std::string task_row(const bench_task& one, const ratio_axis& axis) {
         e->speedup_interval.high > e->speedup_interval.low ? spread_text(e->speedup_interval) : "",
         ratio_picture(*e, axis), e->sol_fraction > 0 ? format::percent(e->sol_fraction) : "–");
   } else if (valid) {
-    row += fmt::format("<td class=\"n\">{}<td><td class=\"n\">–",
-                       e->score != 0 ? "score " + format::score(e->score) : "–");
+    row += fmt::format("<td class=\"n\">score {}<td><td class=\"n\">–", format::score(e->score));
   } else {
     row += fmt::format("<td class=\"why faint\" colspan=\"3\">{}", html::escape_short(task_reason(one), 240));
   }

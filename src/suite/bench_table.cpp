@@ -89,9 +89,9 @@ std::string tasks_text(const bench_report& report, bool unicode) {
         short_name(one.category, unicode),
         one.best ? short_name(one.solutions[*one.best].name, unicode) : "-",
         std::string(task_word(one)),
-        compared                                      ? format::speedup(e->speedup, unicode)
-        : e != nullptr && e->valid() && e->score != 0 ? "score " + format::score(e->score)
-                                                      : "-",
+        compared                     ? format::speedup(e->speedup, unicode)
+        : e != nullptr && e->valid() ? "score " + format::score(e->score)
+                                     : "-",
         spread ? range_text(e->speedup_interval) : "-",
         compared && e->sol_fraction > 0 ? format::percent(e->sol_fraction) : "-"};
     if (both) {

@@ -14,6 +14,7 @@
 #include <kevo/archive/top_k.hpp>
 #include <kevo/detail/ranking.hpp>
 #include <kevo/run_to_end.hpp>
+#include <kevo/score.hpp>
 #include <kevo/search.hpp>
 #include <kevo/select/adaptive_intensity.hpp>
 #include <kevo/select/bucket_softmax.hpp>
@@ -390,4 +391,26 @@ TEST_CASE("without a valid seed operators that repair get turns, and only they")
       CHECK(asked->op == 1);
   }
   CHECK(valid);
+}
+
+TEST_CASE(
+    "values for models keep the order of scores of any sign, and are logarithms of speedups and of costs") {
+  const auto values = [](std::vector<double> scores) {
+    kevo::to_model_values(scores);
+    return scores;
+  };
+  CHECK(values({}).empty());
+  CHECK(values({1, 2, 0.5}) == std::vector<double>{0, std::log(2), std::log(0.5)});
+  CHECK(values({-1, -2, -0.5}) == std::vector<double>{0, -std::log(2), -std::log(0.5)});
+  CHECK(values({0, 0}) == std::vector<double>{0, 0});
+  kevo::rng random(7);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<double> scores(1 + random.below(20));
+    for (double& score : scores) score = random.chance(0.1) ? 0 : random.uniform(-40, 60);
+    const auto found = values(scores);
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      CHECK(std::isfinite(found[i]));
+      for (std::size_t k = 0; k < scores.size(); ++k) CHECK((scores[i] < scores[k]) == (found[i] < found[k]));
+    }
+  }
 }
