@@ -282,6 +282,7 @@ class importer {
       const auto init = constructor_of(source, result);
       auto said = json::parse(torch::ask_python(*server_, source, script, what_.seconds, init)).as_object();
       if (const auto* models = init.if_contains("pretrained")) said["pretrained"] = *models;
+      if (what_.given_size_only) said["sizes"] = json::array();
       write(said, source, result);
       last_was_tried_ = true;
     } catch (const error& failure) {

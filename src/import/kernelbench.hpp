@@ -24,7 +24,8 @@ struct kernelbench_import {
   /// Where the configurations of models are that files ask of transformers by name (see model_configs.hpp);
   /// empty: Hugging Face's own cache.
   std::string models = {};
-  bool small = false;  ///< sizes that a processor can call many times replace those of the file
+  bool given_size_only = false;  ///< no hidden workload has another size than the file's
+  bool small = false;            ///< sizes that a processor can call many times replace those of the file
   std::function<void(const struct imported_task&)> done =
       {};  ///< told of each file as soon as it is finished, one at a time
 };

@@ -110,12 +110,12 @@ def call_words(entry, call):
 
 
 # Chooses the workloads: the largest are timed; the others, and sizes that the test does not have, are hidden.
-def chosen(torch, found, end):
+def chosen(torch, found, end, given_size_only):
     found.sort(key=lambda one: -one.elements)
     visible = [one for one in found[:MOST_TIMED] if one.elements * 64 >= found[0].elements and not one.smaller]
     hidden = [one for one in found if one not in visible]
     made = []
-    for one in visible[:2]:
+    for one in visible[:0 if given_size_only else 2]:
         indices = any(value["keep"] is not None and "int" in value["keep"]["dtype"] for value in one.case.inputs)
         if one.case.untested or (indices and is_triton()):
             continue
@@ -347,7 +347,7 @@ def described_suite(torch, facts, triton, draws, last):
     tested = [one for one in found if not one.case.untested]
     untested = "" if tested else found[0].case.untested
     narrow = any(is_other_in_float64(one.probe) for one in tested[:4])
-    visible, made, hidden = chosen(torch, found, end)
+    visible, made, hidden = chosen(torch, found, end, facts["given_size_only"])
     said, left = assembled(torch, entry, visible, made, hidden)
     if left:
         leave_text = "the task has its greatest number of workloads, tensors or extents without it"

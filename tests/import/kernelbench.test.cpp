@@ -161,6 +161,20 @@ TEST_CASE("where the time ends early, the import says so and the batch may still
   CHECK_FALSE(kevo::load_task(all->front().file).workloads.empty());
 }
 
+TEST_CASE("without other sizes, a task has the workload of its file alone") {
+  const shell::scratch folder;
+  const auto all = imported({.from = KEVO_SOURCE_DIR "/tests/import/kernelbench/level1/1_Matmul.py",
+                             .to = folder.string(),
+                             .check = false,
+                             .given_size_only = true});
+  if (!all) return;
+  REQUIRE_MESSAGE(all->front().problem.empty(), all->front().problem);
+  CHECK(all->front().varies.empty());
+  const auto t = kevo::load_task(all->front().file);
+  REQUIRE(t.workloads.size() == 1);
+  CHECK(t.workloads.front().uuid == "given");
+}
+
 TEST_CASE("a path without problems is an error of the user") {
   CHECK_THROWS_AS(static_cast<void>(kevo::import_kernelbench({.from = "/no/such/folder", .to = "/tmp"})),
                   kevo::error);
