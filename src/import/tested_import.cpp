@@ -107,6 +107,7 @@ settings_node task_of(const settings_node& draft, const json::object& said, cons
   reference.set("entry", settings_node::of(text_of(said.at("entry"))));
   if (tried.narrow) reference.set("precision", settings_node::of("task"));
   if (!said.at("calls").as_array().empty()) reference.set("calls", node_of(said.at("calls")));
+  if (!said.at("imports").as_array().empty()) reference.set("imports", node_of(said.at("imports")));
   root.set("reference", std::move(reference));
   root.set("tolerance", tolerances_of(said, tried, draft.find("tolerance")));
   root.set("workloads", node_of(made.at("workloads")));

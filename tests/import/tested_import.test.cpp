@@ -92,6 +92,10 @@ TEST_CASE("kernelbench-x: what a test calls becomes workloads, with options, typ
   CHECK(judged(scale, "def scale_rows(x, factor=2.0, *, keep=False):\n    return (x * factor).sum(-1)\n") !=
         outcome::valid);
   CHECK(named(*all, "scale_rows").accepted.empty());
+  // The suite executes a solution and the test as one file.
+  CHECK(judged(scale,
+               "def scale_rows(x, factor=2.0, *, keep=False):\n    y = torch.mul(x, factor)\n"
+               "    return y if keep else y.sum(-1)\n") == outcome::valid);
 
   const auto& fill = named(*all, "fill_rows");
   const auto filled = task_named(*all, "fill_rows");
