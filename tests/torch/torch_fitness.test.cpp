@@ -211,6 +211,21 @@ TEST_CASE(
   CHECK((*all)[4].context.at("kernelbench_rule").find("refuses") == 0);
 }
 
+TEST_CASE("KernelBench's rule is applied to the reference in the types of the task, as KernelBench does") {
+  auto t = task_of("class Model(nn.Module):\n    def forward(self, x):\n        return x + 3e4 - 3e4\n");
+  t.tolerances[""].max_atol = 1e-2;
+  const auto all =
+      judged(t, {"class ModelNew(nn.Module):\n    def forward(self, x):\n        return 3e4 + x - 3e4\n",
+                 "class ModelNew(nn.Module):\n    def forward(self, x):\n        return x + 0\n"});
+  if (!all) return;
+  // It rounds as the reference does, by ten times what the rule allows.
+  CHECK_MESSAGE((*all)[0].valid(), said((*all)[0]));
+  CHECK((*all)[0].context.at("kernelbench_rule").find("accepts") == 0);
+  // It does not round at all.
+  CHECK_MESSAGE((*all)[1].valid(), said((*all)[1]));
+  CHECK((*all)[1].context.at("kernelbench_rule").find("refuses") == 0);
+}
+
 TEST_CASE("a rule refuses programs without a kernel of their own") {
   auto settings = torch_corpus::quick_settings();
   settings.own_kernel = true;
