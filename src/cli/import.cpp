@@ -31,6 +31,11 @@ std::string sentence(const imported_task& one, bool given_size_only) {
     add(one.varies.empty() ? std::string("no extent may vary: the task has no hidden size")
                            : fmt::format("hidden workloads change {}", fmt::join(one.varies, ", ")));
   if (one.late) add("the time ended before all extents had been tried: --seconds allows more");
+  for (const auto& size : one.dropped) add("no hidden workload has the size " + size);
+  if (one.all_made)
+    add("the inputs are those of get_inputs alone: where their elements are all alike, as in some of kevo's "
+        "own "
+        "contents, the reference gives NaN or infinity");
   if (!one.made.empty())
     add(fmt::format("get_inputs of the file makes {} in every call", fmt::join(one.made, ", ")));
   if (!one.guessed.empty())
@@ -80,6 +85,8 @@ json::object object_of(const imported_task& one) {
           {"problem", or_null(one.problem)},
           {"varies", texts(one.varies)},
           {"made", texts(one.made)},
+          {"all_made", one.all_made},
+          {"left_out_sizes", texts(one.dropped)},
           {"guessed", texts(one.guessed)},
           {"accepted", texts(one.accepted)},
           {"tolerance", one.tolerance},

@@ -32,12 +32,16 @@ struct kernelbench_import {
 
 /// What became of one file.
 struct imported_task {
-  std::string source;                 ///< the file
-  std::string name;                   ///< of the task
-  std::string file;                   ///< of the task; empty if the file could not be imported
-  std::string problem;                ///< why not
-  std::vector<std::string> varies;    ///< axes whose hidden workloads have other sizes; empty: none could
-  std::vector<std::string> made;      ///< inputs that get_inputs of the file makes in every call
+  std::string source;               ///< the file
+  std::string name;                 ///< of the task
+  std::string file;                 ///< of the task; empty if the file could not be imported
+  std::string problem;              ///< why not
+  std::vector<std::string> varies;  ///< axes whose hidden workloads have other sizes; empty: none could
+  std::vector<std::string> made;    ///< inputs that get_inputs of the file makes in every call
+  bool all_made =
+      false;  ///< it makes all of them, because the reference gives NaN or infinity for kevo's own
+  std::vector<std::string>
+      dropped;  ///< hidden sizes at which the reference itself is not accepted, with the reason
   std::vector<std::string> guessed;   ///< inputs whose distribution was guessed from their elements
   std::vector<std::string> accepted;  ///< wrong outputs (controls) that the tolerance of the task accepts
   double tolerance = 0;               ///< relative, and absolute but for `widened`; 0: exact

@@ -190,3 +190,30 @@ TEST_CASE("a problem whose result does not depend on its inputs is left out, wit
                 all->front().problem);
   CHECK(all->front().file.empty());
 }
+
+TEST_CASE("contents and sizes for which the reference itself is not accepted are left out, with the reason") {
+  const shell::scratch folder;
+  const auto all = imported(
+      {.from = KEVO_SOURCE_DIR "/tests/import/kernelbench_mended", .to = folder.string(), .seconds = 30});
+  if (!all) return;
+  // Rows that are all alike are not among its contents.
+  const auto& product = named(*all, "level1_1_running_product");
+  REQUIRE_MESSAGE(product.problem.empty(), product.problem);
+  CHECK(product.all_made);
+  CHECK(product.made == std::vector<std::string>{"x"});
+  CHECK(product.checked);
+  CHECK(product.varies.size() == 2);
+  CHECK(product.dropped.empty());
+  for (const auto& w : kevo::load_task(product.file).workloads) CHECK(w.inputs.at("x").kind == "custom");
+
+  const auto& rough = named(*all, "level1_2_rough_at_odd_rows");
+  REQUIRE_MESSAGE(rough.problem.empty(), rough.problem);
+  CHECK_FALSE(rough.all_made);
+  CHECK(rough.checked);
+  REQUIRE(rough.dropped.size() == 2);
+  CHECK_MESSAGE(rough.dropped.front().find("n0 = 5") == 0, rough.dropped.front());
+  CHECK_MESSAGE(rough.dropped.front().find("wrong result") != std::string::npos, rough.dropped.front());
+  const auto t = kevo::load_task(rough.file);
+  REQUIRE(t.workloads.size() == 2);
+  for (const auto& w : t.workloads) CHECK(w.axes.at("n0") % 2 == 0);
+}
