@@ -223,7 +223,8 @@ void cpu_fitness::state::run_cascade(evaluation_state& p) {
   const auto start = std::chrono::steady_clock::now();
   const auto before = bench.trusted_times();
   auto candidate = bench.run_candidate(p.built.object_path, p.request.stop, p.otherwise);
-  if (bench.kind().suite_rule) candidate.compare_by_suite_rule();
+  if (bench.kind().suite_rule)
+    candidate.compare_by_suite_rule(bench.first_baseline().program->kept_results());
   const bool known = p.result.context.contains("identical_to") && !p.request.fresh &&
                      p.request.wanted > evaluation_stage::checked &&
                      p.request.wanted < evaluation_stage::confirmed;

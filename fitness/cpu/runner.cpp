@@ -217,17 +217,38 @@ std::chrono::nanoseconds runner::first_limit(std::chrono::nanoseconds limit) con
   return std::chrono::nanoseconds(static_cast<std::int64_t>(longer_s * 1e9));
 }
 
-std::optional<call_failure> runner::verify(const slot_layout& layout, const content& expected) {
+void runner::compare_by_suite(const slot_layout& layout, const std::shared_ptr<const content>& given) {
   constexpr std::uint64_t most_compared = 16;  // later calls are timed ones
-  const auto axes = axis_values(*task_, task_->workloads[workload_]);
-  if (compares_by_suite_ && by_suite_.calls < most_compared && expected.kind == variety::plain &&
-      !expected.borrowed && !task_->workloads[workload_].hidden) {
-    std::uint64_t misses = 0;
-    for (std::size_t i = 0; i < task_->outputs.size(); ++i)
-      misses +=
-          suite_misses(element_type_of(task_->outputs[i]), session_->output(layout, i), expected.outputs[i]);
-    by_suite_.add(misses);
+  const bool compares = compares_by_suite_ && by_suite_.calls < most_compared;
+  if ((!compares && !keeps_results_) || given->kind != variety::plain || given->borrowed ||
+      task_->workloads[workload_].hidden)
+    return;
+  if (keeps_results_) {
+    auto& kept = kept_[given];
+    kept.clear();
+    for (std::size_t i = 0; i < task_->outputs.size(); ++i) {
+      const auto bytes = session_->output(layout, i);
+      kept.emplace_back(bytes.begin(), bytes.end());
+    }
   }
+  if (!compares) return;
+  const auto theirs = theirs_->find(given);
+  if (theirs == theirs_->end() && !theirs_->empty()) return;
+  std::uint64_t misses = 0;
+  for (std::size_t i = 0; i < task_->outputs.size(); ++i) {
+    const auto& type = element_type_of(task_->outputs[i]);
+    const auto got = session_->output(layout, i);
+    misses += theirs_->empty() ? suite_misses(type, got, given->outputs[i])
+                               : suite_misses(type, got, std::span<const std::byte>(theirs->second[i]));
+  }
+  by_suite_.add(misses);
+}
+
+std::optional<call_failure> runner::verify(const slot_layout& layout,
+                                           const std::shared_ptr<const content>& given) {
+  const content& expected = *given;
+  const auto axes = axis_values(*task_, task_->workloads[workload_]);
+  compare_by_suite(layout, given);
   for (std::size_t i = 0; i < task_->outputs.size(); ++i) {
     const auto& output = task_->outputs[i];
     const auto check =
@@ -324,7 +345,7 @@ call_time runner::isolated(const std::shared_ptr<const content>& given, std::chr
     if (!result.failure && call.served_elsewhere) result.failure = serves_itself;
     if (!result.failure) result.failure = too_many_threads(call.threads, worker_.threads);
     const auto comparing = std::chrono::steady_clock::now();
-    if (!result.failure) result.failure = verify(call.layout, *given);
+    if (!result.failure) result.failure = verify(call.layout, given);
     times_.compare_s += seconds_since(comparing);
   }
   if (result.failure) explain_failure(*result.failure, process_of(*session_, worker_));

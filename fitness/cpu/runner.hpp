@@ -123,8 +123,16 @@ class runner {
   const std::string& object() const { return object_; }
   /// Whether the process has had a call.
   bool warm() const { return session_ && !called_.empty(); }
-  /// From now on the first calls of visible workloads are compared by the rule of KernelBench, too.
-  void compare_by_suite_rule() { compares_by_suite_ = true; }
+  /// From now on the first calls of visible workloads are compared by the rule of KernelBench, too: with
+  /// `theirs`, for contents that it has; if it is empty, with what the oracle expects.
+  void compare_by_suite_rule(const suite_results& theirs) {
+    compares_by_suite_ = true;
+    theirs_ = &theirs;
+  }
+  /// Whether from now on the results of such calls are kept: this program is the reference in the types of
+  /// the task.
+  void keep_results(bool keeps) { keeps_results_ = keeps; }
+  const suite_results& kept_results() const { return kept_; }
   const suite_verdict& by_suite() const { return by_suite_; }
   /// What the latest process that was loaded said then: untrusted text.
   const std::string& remark() const { return remark_; }
@@ -142,7 +150,8 @@ class runner {
   std::chrono::nanoseconds first_limit(std::chrono::nanoseconds limit) const;
   void need_process();
   std::optional<call_failure> failure_of(call_end end) const;
-  std::optional<call_failure> verify(const slot_layout& layout, const content& expected);
+  std::optional<call_failure> verify(const slot_layout& layout, const std::shared_ptr<const content>& given);
+  void compare_by_suite(const slot_layout& layout, const std::shared_ptr<const content>& given);
   bool saw(const std::shared_ptr<const content>& c) const;
 
   std::shared_ptr<const task> task_;
@@ -171,6 +180,9 @@ class runner {
   std::size_t arena_bytes_ = 0;
   suite_verdict by_suite_;
   bool compares_by_suite_ = false;
+  const suite_results* theirs_ = nullptr;
+  bool keeps_results_ = false;
+  suite_results kept_;
   std::string remark_;
   bool for_one_ = false;  // the process, or the next one, serves the selected workload alone
   bool loading_ = false;  // launched, and not awaited

@@ -30,6 +30,17 @@ std::uint64_t suite_misses(const element_type& type, std::span<const std::byte> 
   return misses;
 }
 
+std::uint64_t suite_misses(const element_type& type, std::span<const std::byte> got,
+                           std::span<const std::byte> theirs) {
+  expected_output expected;
+  if (type.kind == element_kind::real) {
+    expected.values = load_reals(type, theirs);
+  } else {
+    expected.integers = load_integers(type, theirs);
+  }
+  return suite_misses(type, got, expected);
+}
+
 void tell_suite_rule(evaluation& e, const suite_verdict& verdict) {
   if (verdict.calls == 0) return;
   e.context["kernelbench_rule"] =

@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <kevo/evaluation.hpp>
 #include <kevo/task.hpp>
@@ -21,6 +24,14 @@ double suite_tolerance(const element_type& type);
 /// Elements that `torch.allclose` would not take for equal: |got - expected| > t + t |expected|, or NaN.
 std::uint64_t suite_misses(const element_type& type, std::span<const std::byte> got,
                            const expected_output& expected);
+/// The same of a result with elements of the output's own type, as KernelBench's reference gives it.
+std::uint64_t suite_misses(const element_type& type, std::span<const std::byte> got,
+                           std::span<const std::byte> theirs);
+
+struct content;
+
+/// The outputs that the reference in the types of the task gave for contents.
+using suite_results = std::map<std::shared_ptr<const content>, std::vector<std::vector<std::byte>>>;
 
 /// What was seen in calls of visible workloads on inputs of the task's own distribution, which are what
 /// KernelBench draws.

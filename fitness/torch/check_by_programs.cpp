@@ -221,4 +221,17 @@ task_report check_by_programs(const std::shared_ptr<const task>& t, const torch_
   return report;
 }
 
+std::string refusal_of_reference(const std::shared_ptr<const task>& t, const torch_settings& settings,
+                                 const std::stop_token& stop) {
+  try {
+    torch_fitness fitness(with_baseline(t), settings);
+    const auto e = checked(fitness, t->reference->source, stop);
+    if (e.valid()) return {};
+    return fmt::format("{} on workload '{}': {}", to_string(e.outcome), places_of(e), e.feedback);
+  } catch (const error& failure) {
+    if (failure.code() != error_code::input) throw;
+    return failure.message();
+  }
+}
+
 }  // namespace kevo::torch

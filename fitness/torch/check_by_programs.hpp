@@ -23,4 +23,9 @@ program changed_reference(const task& t, const std::string& change, bool tells);
 task_report check_by_programs(const std::shared_ptr<const task>& t, const torch_settings& settings,
                               std::stop_token stop = {});
 
+/// Why the reference in the types of the task, judged as a candidate, is not accepted; empty if it is. Names
+/// the workload. @throws kevo::error as torch_fitness does, but for what is wrong with reference or baselines
+std::string refusal_of_reference(const std::shared_ptr<const task>& t, const torch_settings& settings,
+                                 const std::stop_token& stop = {});
+
 }  // namespace kevo::torch

@@ -299,7 +299,7 @@ def begin(helper, job, descriptors):
             state = read_state(torch, memory) if adopts else []
             if "pretrained" in job.get("init", {}):
                 provide_pretrained(job["init"]["pretrained"], state)
-            module = execute(job["files"], "kevo_program", names)
+            module = execute(job["files"], "kevo_program", names, job.get("init", {}).get("imports", ()))
             if job["role"] == "script":
                 own = {"__name__": "kevo_script"}
                 exec(compile(job["script"], "/kevo/script.py", "exec"), own)

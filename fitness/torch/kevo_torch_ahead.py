@@ -81,7 +81,7 @@ def build_ahead(torch, job, ask, names):
     try:
         if job["triton"]:
             compile_without_launching(ask)
-        module = execute(job["files"], "kevo_program", names)
+        module = execute(job["files"], "kevo_program", names, job["init"].get("imports", ()))
         # Extensions of a constructor or of a first call, and kernels of calls. What calls an extension ends here.
         if (requests.count == 0 or job["triton"]) and "pretrained" not in job["init"]:
             with torch.device("meta"), torch.no_grad():

@@ -187,7 +187,7 @@ def load_on_device(torch, helper, program, names, remark):
     state = read_state(torch, memory) if memory else []
     if "pretrained" in program["init"]:
         provide_pretrained(program["init"]["pretrained"], state)
-    module = execute(program["files"], "kevo_program", names)
+    module = execute(program["files"], "kevo_program", names, program["init"].get("imports", ()))
     model = build_with_state(torch, program, module, state)
     if isinstance(model, torch.nn.Module):
         model = model.cuda()

@@ -24,8 +24,18 @@ def mend_interpreter():
     interpreter._patch_lang_tensor = with_whole_numbers
 
 
+# What a program finds imported (reference.imports): where it is executed as one file with a test, that test's imports. One of a module that
+# is not here fails where the program uses its name.
+def import_for(module, statements):
+    for one in statements:
+        try:
+            exec(one, module.__dict__)
+        except ImportError:
+            pass
+
+
 # The program's files exist in memory alone: what asks for their text (inspect, Triton) finds it in linecache.
-def execute(files, name, names):
+def execute(files, name, names, imports=()):
     import importlib.abc
     import importlib.machinery
     import linecache
@@ -70,5 +80,6 @@ def execute(files, name, names):
     module = types.ModuleType(name)
     module.__file__ = path
     sys.modules[name] = module
+    import_for(module, imports)
     exec(compile(texts[path], path, "exec"), module.__dict__)
     return module

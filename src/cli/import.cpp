@@ -20,16 +20,22 @@ namespace {
 
 namespace json = boost::json;
 
-std::string sentence(const imported_task& one) {
+std::string sentence(const imported_task& one, bool given_size_only) {
   if (!one.problem.empty()) return fmt::format("{:>8}  {}: {}\n", "left out", one.source, one.problem);
   std::string text = fmt::format("{:>8}  {}\n", "wrote", one.file);
   const auto add = [&text](const std::string& line) { text += fmt::format("{:>8}  {}\n", "", line); };
   if (!one.models.empty())
     add(fmt::format("weights of {} are drawn under the seed of an evaluation; none are loaded",
                     fmt::join(one.models, ", ")));
-  add(one.varies.empty() ? std::string("no extent may vary: the task has no hidden size")
-                         : fmt::format("hidden workloads change {}", fmt::join(one.varies, ", ")));
+  if (!given_size_only)
+    add(one.varies.empty() ? std::string("no extent may vary: the task has no hidden size")
+                           : fmt::format("hidden workloads change {}", fmt::join(one.varies, ", ")));
   if (one.late) add("the time ended before all extents had been tried: --seconds allows more");
+  for (const auto& size : one.dropped) add("no hidden workload has the size " + size);
+  if (one.all_made)
+    add("the inputs are those of get_inputs alone: where their elements are all alike, as in some of kevo's "
+        "own "
+        "contents, the reference gives NaN or infinity");
   if (!one.made.empty())
     add(fmt::format("get_inputs of the file makes {} in every call", fmt::join(one.made, ", ")));
   if (!one.guessed.empty())
@@ -79,6 +85,8 @@ json::object object_of(const imported_task& one) {
           {"problem", or_null(one.problem)},
           {"varies", texts(one.varies)},
           {"made", texts(one.made)},
+          {"all_made", one.all_made},
+          {"left_out_sizes", texts(one.dropped)},
           {"guessed", texts(one.guessed)},
           {"accepted", texts(one.accepted)},
           {"tolerance", one.tolerance},
@@ -119,6 +127,7 @@ void add_kernelbench(CLI::App& import, invocation& shared) {
                    "drawn, not loaded")
       ->check(CLI::ExistingDirectory);
   verb->add_flag("--no-check", *unchecked, "Do not test the tolerance of each task with controls");
+  verb->add_flag("--given-size-only", given->given_size_only, given_size_only_help);
   verb->add_flag("--small", given->small,
                  "Write tasks with sizes that are small enough for a CPU, if the sizes of a file are not. "
                  "Their scores cannot be compared with published ones");
@@ -126,8 +135,8 @@ void add_kernelbench(CLI::App& import, invocation& shared) {
   verb->callback([given, unchecked, &shared] {
     given->check = !*unchecked;
     if (!shared.json) {
-      given->done = [](const imported_task& one) {
-        fmt::print("{}", format::printable(sentence(one)));
+      given->done = [only = given->given_size_only](const imported_task& one) {
+        fmt::print("{}", format::printable(sentence(one, only)));
         std::fflush(stdout);
       };
     }

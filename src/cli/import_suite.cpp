@@ -167,6 +167,7 @@ void add_tested_suite(CLI::App& import, invocation& shared, const char* name, co
   verb->add_option("--seconds", how->seconds,
                    "Processor time for executing the test of a problem (default: 60)")
       ->check(CLI::PositiveNumber);
+  verb->add_flag("--given-size-only", how->given_size_only, given_size_only_help);
   verb->add_flag("--drafts", how->drafts, "Only split the files; execute nothing, and write drafts of tasks");
   add_json_flag(*verb, shared);
   verb->callback([words, how, unchecked, run, &shared] {

@@ -5,6 +5,9 @@
 
 namespace kevo::cli {
 
+inline constexpr const char* given_size_only_help =
+    "Write tasks without hidden workloads of other sizes, for programs that are made for one size";
+
 /// Adds a subcommand for each of them to `kevo import`.
 void add_suite_imports(CLI::App& import, invocation& shared);
 

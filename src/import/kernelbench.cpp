@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include "fitness/machine/core_plan.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/ask_python.hpp"
+#include "fitness/torch/check_by_programs.hpp"
 #include "fitness/torch/check_torch_task.hpp"
 #include "fitness/torch/python_server.hpp"
 #include "src/base/text/text_file.hpp"
@@ -39,6 +41,8 @@ namespace {
 constexpr std::size_t largest_file = std::size_t{4} << 20U;
 // Behind kernelbench.py: ten times as much for a call of the test.
 constexpr const char* larger_sizes = "\nMOST_FLOPS, MOST_BYTES = 10 * MOST_FLOPS, 10 * MOST_BYTES\n";
+// The same: get_inputs of the file makes all inputs.
+constexpr const char* all_own = "\nALL_OWN = True\n";
 
 std::vector<std::string> problem_files(const std::string& from) {
   std::error_code failed;
@@ -246,6 +250,14 @@ bool is_honest_right(const task_report& report) {
                      [](const control_result& one) { return !one.honest || one.ok; });
 }
 
+std::string honest_failures(const task_report& report) {
+  std::string text;
+  for (const auto& one : report.controls) {
+    if (one.honest && !one.ok) text += (text.empty() ? "" : "; ") + one.detail;
+  }
+  return text;
+}
+
 class importer {
  public:
   importer(const kernelbench_import& what, std::shared_ptr<torch::python_server> server)
@@ -257,11 +269,16 @@ class importer {
 
   imported_task import(const std::string& file) {
     const auto start = std::chrono::steady_clock::now();
-    auto result = attempt(file, kernelbench_script());
+    std::string script(kernelbench_script());
+    auto result = attempt(file, script);
+    if (result.problem.find("computes NaN or infinity") != std::string::npos) {
+      script += all_own;
+      if (const auto again = attempt(file, script); again.problem.empty()) result = again;
+    }
     if (result.unaccepted) {
       // Layers that normalize over few elements multiply rounding errors. A larger size has more of them.
       const auto first = read_text_file(result.file, largest_file);
-      const auto larger = attempt(file, std::string(kernelbench_script()) + larger_sizes);
+      const auto larger = attempt(file, script + larger_sizes);
       if (larger.problem.empty() && !larger.unaccepted) {
         result = larger;
       } else {
@@ -282,6 +299,7 @@ class importer {
       const auto init = constructor_of(source, result);
       auto said = json::parse(torch::ask_python(*server_, source, script, what_.seconds, init)).as_object();
       if (const auto* models = init.if_contains("pretrained")) said["pretrained"] = *models;
+      if (what_.given_size_only) said["sizes"] = json::array();
       write(said, source, result);
       last_was_tried_ = true;
     } catch (const error& failure) {
@@ -325,6 +343,7 @@ class importer {
     result.tolerance = result.given_tolerance = kernelbench_tolerance(said);
     result.untested = text_of(said.at("untested"));
     result.late = said.at("late").as_bool();
+    result.all_made = said.at("all_own").as_bool();
     const fs::path folder = fs::path(what_.to) / result.name;
     fs::create_directories(folder);
     write_text_file((folder / "reference.py").string(),
@@ -339,14 +358,9 @@ class importer {
     if (const double rounding = rounding_of_sums(small); rounding > result.given_tolerance)
       result.widened = rounded_up(rounding) / result.given_tolerance;
     write_with(small);
-    if (what_.check && result.untested.empty()) tighten(result, reduced, [&] { write_with(small); });
+    if (what_.check && result.untested.empty()) tighten(result, reduced, small, write_with);
     if (!result.problem.empty()) return;
-    const auto& final = what_.small ? small : said;
-    result.varies.clear();
-    if (!final.at("sizes").as_array().empty()) {
-      for (const auto& one : final.at("axes").as_array()) result.varies.push_back(text_of(one.at("name")));
-    }
-    if (!reduced || what_.small) return;
+    if (!reduced || what_.small) return tell_axes(small, result);
     if (result.checked) result.tested_with = tested_with(said, small);
     // What the test says of small sizes, at those of the file.
     if (!result.checked) result.tolerance = result.given_tolerance;
@@ -354,7 +368,63 @@ class importer {
     const double absolute = std::max(result.tolerance * shrinkage(said, small), rounding);
     if (absolute > 0 && result.tolerance > 0)
       result.widened = absolute == result.tolerance ? 1 : rounded_up(absolute) / result.tolerance;
-    write_with(said);
+    auto whole = said;
+    write_with(whole);
+    if (what_.check && what_.device != "cpu") try_sizes(result, whole, write_with);
+    tell_axes(whole, result);
+  }
+
+  static void tell_axes(const json::object& said, imported_task& result) {
+    result.varies.clear();
+    if (said.at("sizes").as_array().empty()) return;
+    for (const auto& one : said.at("axes").as_array()) result.varies.push_back(text_of(one.at("name")));
+  }
+
+  // The reference in the place of a candidate, at the sizes of the file: what cannot be evaluated would
+  // otherwise be found when solutions are judged.
+  template <class Write>
+  void try_sizes(imported_task& result, json::object& said, const Write& write) {
+    for (;;) {
+      const auto why = refusal_of(result.file);
+      if (why.empty()) return;
+      if (leave_out_size(why, said, result)) {
+        write(said);
+        continue;
+      }
+      result.problem = "at the sizes of the file the reference itself is not accepted: " + why;
+      result.file.clear();
+      return;
+    }
+  }
+
+  std::string refusal_of(const std::string& file) const {
+    try {
+      return torch::refusal_of_reference(std::make_shared<const task>(load_task(file)), settings_);
+    } catch (const error& failure) {
+      // A problem that is too large for this device is no fault of the device.
+      if (failure.message().find("has no room") == std::string::npos) throw;
+      return failure.message();
+    }
+  }
+
+  // Whether `why` names a hidden workload, "hidden_2". Its size is no longer one of `said`.
+  static bool leave_out_size(const std::string& why, json::object& said, imported_task& result) {
+    auto& sizes = said.at("sizes").as_array();
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const std::string name = fmt::format("hidden_{}", i + 1);
+      const auto at = why.find(name);
+      if (at == std::string::npos || (at + name.size() < why.size() &&
+                                      std::isdigit(static_cast<unsigned char>(why[at + name.size()])) != 0))
+        continue;
+      std::string size;
+      for (const auto& [axis, value] : sizes[i].as_object())
+        size += fmt::format("{}{} = {}", size.empty() ? "" : ", ", std::string_view(axis),
+                            value.to_number<std::int64_t>());
+      result.dropped.push_back(fmt::format("{}: {}", size, why.substr(0, why.find('\n'))));
+      sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(i));
+      return true;
+    }
+    return false;
   }
 
   static std::string tested_with(const json::object& said, const json::object& small) {
@@ -369,7 +439,8 @@ class importer {
   // Tightens the tolerance for as long as it accepts a wrong output and the reference itself, in the types of
   // the task, is accepted.
   template <class Write>
-  void tighten(imported_task& result, bool reduced, const Write& write) {
+  void tighten(imported_task& result, bool reduced, json::object& said, const Write& write_with) {
+    const auto write = [&] { write_with(said); };
     constexpr int most_steps = 3;
     double best = result.tolerance;
     std::vector<std::string> accepted;
@@ -378,6 +449,11 @@ class importer {
       const auto report = torch::check_torch_task(t, settings_, server_);
       if (!is_honest_right(report)) {
         if (step > 0) break;
+        if (!reduced && leave_out_size(honest_failures(report), said, result)) {
+          write();
+          --step;
+          continue;
+        }
         if (reduced) {
           // Of a deep module with few elements in its last layers this says nothing about the sizes of the
           // file.
@@ -386,7 +462,8 @@ class importer {
               "at a size that a processor can call many times, the reference in the types of "
               "the task is not accepted";
         } else {
-          result.problem = "the reference itself is not accepted: " + report.advice;
+          result.problem = fmt::format("the reference itself is not accepted: {} ({})", report.advice,
+                                       importing::explained_failure(honest_failures(report)));
           result.file.clear();
         }
         return;

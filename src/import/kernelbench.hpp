@@ -24,19 +24,24 @@ struct kernelbench_import {
   /// Where the configurations of models are that files ask of transformers by name (see model_configs.hpp);
   /// empty: Hugging Face's own cache.
   std::string models = {};
-  bool small = false;  ///< sizes that a processor can call many times replace those of the file
+  bool given_size_only = false;  ///< no hidden workload has another size than the file's
+  bool small = false;            ///< sizes that a processor can call many times replace those of the file
   std::function<void(const struct imported_task&)> done =
       {};  ///< told of each file as soon as it is finished, one at a time
 };
 
 /// What became of one file.
 struct imported_task {
-  std::string source;                 ///< the file
-  std::string name;                   ///< of the task
-  std::string file;                   ///< of the task; empty if the file could not be imported
-  std::string problem;                ///< why not
-  std::vector<std::string> varies;    ///< axes whose hidden workloads have other sizes; empty: none could
-  std::vector<std::string> made;      ///< inputs that get_inputs of the file makes in every call
+  std::string source;               ///< the file
+  std::string name;                 ///< of the task
+  std::string file;                 ///< of the task; empty if the file could not be imported
+  std::string problem;              ///< why not
+  std::vector<std::string> varies;  ///< axes whose hidden workloads have other sizes; empty: none could
+  std::vector<std::string> made;    ///< inputs that get_inputs of the file makes in every call
+  bool all_made =
+      false;  ///< it makes all of them, because the reference gives NaN or infinity for kevo's own
+  std::vector<std::string>
+      dropped;  ///< hidden sizes at which the reference itself is not accepted, with the reason
   std::vector<std::string> guessed;   ///< inputs whose distribution was guessed from their elements
   std::vector<std::string> accepted;  ///< wrong outputs (controls) that the tolerance of the task accepts
   double tolerance = 0;               ///< relative, and absolute but for `widened`; 0: exact

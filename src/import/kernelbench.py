@@ -1,5 +1,6 @@
 # What the importer of KernelBench finds out about one file, in the sandbox. kevo_torch.py executes this text and calls describe().
 # The result is a JSON object; see src/import/kernelbench.cpp.
+import copy
 import inspect
 import itertools
 import math
@@ -421,19 +422,26 @@ def small_problem(torch, probe, axes, size):
             "axes": [{**one, "values": [size[one["name"]]]} for one in axes], "sizes": sizes_near(probe, axes, size)}
 
 
+# The importer sets this again where a test has shown what the search here did not find.
+ALL_OWN = False
+
+
 def describe(torch, module, seconds):
-    said, own = described_file(torch, module, seconds)
+    said, own = described_file(torch, module, seconds, ALL_OWN)
     said["function"] = own.function(said["inputs"], said["axes"]) if own else ""
     return said
 
 
-def described_file(torch, module, seconds):
+# @param all_own whether get_inputs of the file makes every tensor in every call
+def described_file(torch, module, seconds, all_own):
     for name in ("Model", "get_inputs", "get_init_inputs"):
         if not hasattr(module, name):
             raise unfit(f"the file does not define {name}")
     quicken_recurrence(torch)
     torch.manual_seed(11)
     given, kinds, samples, made = inputs_of(torch, module)
+    if all_own:
+        made = [torch.is_tensor(one) for one in given]
     init = init_of(module.get_init_inputs())
     device, model, first = called(torch, module, init, given)
     names = [name for name, one in inspect.signature(model.forward).parameters.items()
@@ -450,7 +458,7 @@ def described_file(torch, module, seconds):
     probe = prober(torch, model, inputs, outputs, device, seconds, own)
     usual = [one.get("shape", []) for one in inputs]
     said = {"init": written_init(init), "inputs": inputs, "outputs": outputs, "length": length_at(torch, probe, usual, first), "small": None, "untested": "",
-            "parameters": parameters, "late": False, "axes": axes_of(probe)}
+            "parameters": parameters, "late": False, "all_own": all_own, "axes": axes_of(probe)}
     axes = said["axes"]
     said["sizes"] = sizes_of(probe, axes) if axes else []
     cost = probe.cost_of(usual)
@@ -479,6 +487,8 @@ def described_file(torch, module, seconds):
             one["spread"] = 0
         return said, own
     axes, small, spreads = held
+    if not all_own and with_elements.overflows(axes, small):
+        return described_file(torch, module, seconds, True)
     said["axes"], said["sizes"] = axes, sizes_of(probe, axes) if axes else []
     if small != usual_size(axes):
         said["small"] = small_problem(torch, probe, axes, small)

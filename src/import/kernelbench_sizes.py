@@ -294,6 +294,17 @@ def sizes_near(probe, axes, size):
     return made
 
 
+# Inputs as kevo's own contents have them at most: all elements alike, three deviations from the mean, or at the ends of the range but for the
+# lower end itself, which often is 0 and is never drawn for all of them.
+def alike(torch, one, shape, side):
+    made = one.get("generate", {"kind": "integers"})
+    if made["kind"] == "integers":
+        return draw(torch, one, shape, 7, "cpu")
+    a, b = made.get("a", 0), made.get("b", 1)
+    low, high = (a + (b - a) / 64, b) if made["kind"] == "uniform" else (a - 3 * b, a + 3 * b)
+    return torch.full(shape, (low, high)[side], dtype=getattr(torch, one["dtype"]))
+
+
 # Calls with elements, which show what "meta" does not: indices out of range, random numbers, and how large results are.
 class real_calls:
     # @param first the small size that was found with all axes, and its cost
@@ -357,6 +368,40 @@ class real_calls:
             if not self.holds(axes, found[0], one["name"]):
                 return self.axes_that_hold([other for other in axes if other is not one])
         return axes, *found
+
+    # Sizes with one extent of the file each, and the others as small as a call has to be that a processor makes.
+    def long_sizes(self, axes, small):
+        for one in axes:
+            size = {**small, one["name"]: one["values"][0]}
+            order = sorted((name for name in size if name != one["name"]), key=lambda name: -size[name]) + [one["name"]]
+            for name in order:
+                while size[name] > 1 and takes(self.probe, axes, size) and not is_possible(self.probe.cost_of(shapes_at(self.probe, axes, size)[0])):
+                    size = {**size, name: size[name] // 2}
+            if takes(self.probe, axes, size) and is_possible(self.probe.cost_of(shapes_at(self.probe, axes, size)[0])):
+                yield size
+
+    # Whether the result is infinite or NaN, in float64, where all elements of the inputs are alike, and is not where they are as in the file:
+    # a product of a whole row, for example. Looked for along each extent, since a small size need not show it.
+    def overflows(self, axes, small):
+        torch, inputs = self.torch, self.probe.inputs
+        wide = copy.deepcopy(self.model).double()
+
+        def finite(values):
+            values = [one.double() if torch.is_tensor(one) and one.is_floating_point() else one for one in values]
+            try:
+                return all(bool(one.isfinite().all()) for one in outputs_of(torch, wide(*values)))
+            except Exception:
+                return True  # it does not compute in float64, or not with these elements: another test says so
+
+        with torch.no_grad():
+            for size in [small, *self.long_sizes(axes, small)]:
+                shapes = shapes_at(self.probe, axes, size)[0]
+                if not finite(self.probe.values(shapes, "cpu")):
+                    continue
+                for side in (0, 1):
+                    if not finite([alike(torch, one, shape, side) for one, shape in zip(inputs, shapes)]):
+                        return True
+        return False
 
     # The spreads at the sizes of the file, from those at a small size and at sizes with one axis halved: a power of each extent.
     def extrapolated(self, axes, small, spreads):

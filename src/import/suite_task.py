@@ -110,12 +110,12 @@ def call_words(entry, call):
 
 
 # Chooses the workloads: the largest are timed; the others, and sizes that the test does not have, are hidden.
-def chosen(torch, found, end):
+def chosen(torch, found, end, given_size_only):
     found.sort(key=lambda one: -one.elements)
     visible = [one for one in found[:MOST_TIMED] if one.elements * 64 >= found[0].elements and not one.smaller]
     hidden = [one for one in found if one not in visible]
     made = []
-    for one in visible[:2]:
+    for one in visible[:0 if given_size_only else 2]:
         indices = any(value["keep"] is not None and "int" in value["keep"]["dtype"] for value in one.case.inputs)
         if one.case.untested or (indices and is_triton()):
             continue
@@ -238,6 +238,13 @@ def measured(torch, kept_ones):
     return made
 
 
+# The suites execute a solution and the test as one file: solutions rely on what the test imports.
+def imports_of_test(name):
+    found = [one for one in ast.parse(text_of("kevo_suite_test.py")).body if isinstance(one, (ast.Import, ast.ImportFrom))]
+    own = [one for one in found if isinstance(one, ast.ImportFrom) and (one.level or one.module in (name, "__future__"))]
+    return [ast.unparse(one) for one in found if one not in own]
+
+
 def describe(torch, stub, seconds):
     facts = json.loads(text_of("kevo_suite.json"))
     kevo_process.pretend_a_device(torch)
@@ -347,13 +354,13 @@ def described_suite(torch, facts, triton, draws, last):
     tested = [one for one in found if not one.case.untested]
     untested = "" if tested else found[0].case.untested
     narrow = any(is_other_in_float64(one.probe) for one in tested[:4])
-    visible, made, hidden = chosen(torch, found, end)
+    visible, made, hidden = chosen(torch, found, end, facts["given_size_only"])
     said, left = assembled(torch, entry, visible, made, hidden)
     if left:
         leave_text = "the task has its greatest number of workloads, tensors or extents without it"
         left_out[leave_text] = left_out.get(leave_text, 0) + left
     kept_ones = [one for one in visible + made + hidden if hasattr(one, "call")]
-    said.update(entry=entry, precision="task" if narrow else "float64", results=measured(torch, kept_ones), calls_of_test=len(calls),
+    said.update(entry=entry, imports=imports_of_test(facts["name"]), precision="task" if narrow else "float64", results=measured(torch, kept_ones), calls_of_test=len(calls),
                 left_out=left_out, failure=failure, untested=untested, smaller=smaller, sizes=sum(one in made for one in kept_ones), pretended=bool(triton),
                 treatments=sorted({one.case.treatment for one in kept_ones} - {""}),
                 kept=sorted({value["name"] for one in kept_ones for value in one.case.inputs if value["keep"] is not None}),

@@ -107,6 +107,7 @@ settings_node task_of(const settings_node& draft, const json::object& said, cons
   reference.set("entry", settings_node::of(text_of(said.at("entry"))));
   if (tried.narrow) reference.set("precision", settings_node::of("task"));
   if (!said.at("calls").as_array().empty()) reference.set("calls", node_of(said.at("calls")));
+  if (!said.at("imports").as_array().empty()) reference.set("imports", node_of(said.at("imports")));
   root.set("reference", std::move(reference));
   root.set("tolerance", tolerances_of(said, tried, draft.find("tolerance")));
   root.set("workloads", node_of(made.at("workloads")));
@@ -114,7 +115,7 @@ settings_node task_of(const settings_node& draft, const json::object& said, cons
 }
 
 // What the task has not of the test, and what it has beyond it.
-void note_differences(const json::object& said, suite_import_task& made) {
+void note_differences(const json::object& said, bool given_size_only, suite_import_task& made) {
   for (const auto& [why, count] : said.at("left_out").as_object()) {
     made.notes.push_back(fmt::format("{} of the test not imported: {}",
                                      format::counted(count.to_number<std::size_t>(), "call"),
@@ -127,7 +128,7 @@ void note_differences(const json::object& said, suite_import_task& made) {
         slow +
         " with the sizes of the test; a hidden workload has smaller ones, and only with that "
         "was the function tested");
-  else if (said.at("sizes").to_number<int>() == 0)
+  else if (!given_size_only && said.at("sizes").to_number<int>() == 0)
     made.notes.emplace_back("no size but those of the test was found with which the function works");
   if (is_zeroed(said))
     made.notes.emplace_back(
@@ -221,8 +222,10 @@ void test_runner::complete(const tested_file& file, const settings_node& draft, 
   parts.files.push_back({"kevo_suite_reference.py", file.reference});
   parts.files.push_back({"kevo_suite_test.py", file.test});
   parts.files.push_back(
-      {"kevo_suite.json",
-       json::serialize(json::object{{"name", file.name}, {"entry", file.entry}, {"seconds", how_.seconds}})});
+      {"kevo_suite.json", json::serialize(json::object{{"name", file.name},
+                                                       {"entry", file.entry},
+                                                       {"seconds", how_.seconds},
+                                                       {"given_size_only", how_.given_size_only}})});
   parts.files.insert(parts.files.end(), file.helpers.begin(), file.helpers.end());
   const std::string task_file = (fs::path(folder) / "task.yaml").string();
   try {
@@ -251,7 +254,7 @@ void test_runner::complete(const tested_file& file, const settings_node& draft, 
       made.notes.emplace_back(
           "reference.py is not quite that of the suite: the comments in it that begin with "
           "'kevo import' say what was changed");
-    note_differences(said, made);
+    note_differences(said, how_.given_size_only, made);
     if (!untested.empty() && !made.checked) made.untested = untested;
     made.draft = false;
     fs::remove(fs::path(folder) / "task.draft.yaml");

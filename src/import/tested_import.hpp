@@ -23,9 +23,10 @@ class python_server;
 struct tested_import {
   std::string python;  ///< as torch_settings::python
   sandbox_mode sandbox = sandbox_mode::required;
-  bool drafts = false;  ///< whether the files are only split: nothing is executed
-  bool check = true;    ///< whether each task's tolerance is tested with controls, and tightened where it
-                        ///< accepts wrong outputs
+  bool drafts = false;           ///< whether the files are only split: nothing is executed
+  bool given_size_only = false;  ///< no hidden workload has a size that the test does not have
+  bool check = true;  ///< whether each task's tolerance is tested with controls, and tightened where it
+                      ///< accepts wrong outputs
   std::string device = "cpu";  ///< where the controls run: "cpu" or "cuda"
   double seconds = 60;  ///< of a processor, for executing the test of a file, again for choosing contents and
                         ///< sizes, and (estimated) for the controls

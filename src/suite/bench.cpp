@@ -344,8 +344,9 @@ std::string evolution_key(const suite_plan& plan, const std::string& task_id, co
 std::optional<std::size_t> best_of(const std::vector<bench_solution>& solutions) {
   const auto worth = [](const bench_solution& s) {
     if (!s.result) return std::pair(0, 0.0);
-    if (s.result->valid()) return std::pair(3, s.result->speedup > 0 ? s.result->speedup : s.result->score);
-    return std::pair(score_of(*s.result).called ? 2 : 1, 0.0);
+    if (s.result->valid()) return std::pair(4, s.result->speedup > 0 ? s.result->speedup : s.result->score);
+    const auto score = score_of(*s.result);
+    return std::pair(score.given_size ? 3 : score.called ? 2 : 1, 0.0);
   };
   const auto found = std::max_element(solutions.begin(), solutions.end(),
                                       [&](const auto& a, const auto& b) { return worth(a) < worth(b); });

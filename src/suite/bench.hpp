@@ -54,7 +54,8 @@ struct bench_task {
       problem_name;  ///< of the task's tag "problem:NAME", as the published suite calls it; may be empty
   std::vector<workload_work> work{};  ///< of its visible workloads; empty if it was not loaded
   std::vector<bench_solution> solutions;
-  /// The solution that stands for the task: the fastest valid one, else one that ran, else the first.
+  /// The solution that stands for the task: the fastest valid one, else one that is right at the given sizes,
+  /// else one that ran, else the first.
   std::optional<std::size_t> best;
   /// The best of several valid solutions, evaluated once more.
   std::optional<evaluation> again;

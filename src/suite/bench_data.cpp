@@ -62,6 +62,7 @@ json::object group_object(const group_scores& g) {
           {"tasks", g.tasks},
           {"call", share_object(g.call)},
           {"exe", share_object(g.exe)},
+          {"exe_given_size", share_object(g.given_size)},
           {"fast", std::move(fast)},
           {"geometric_mean", mean_object(g.geometric_mean)},
           {"geometric_mean_bias", geometric_mean_bias()},
@@ -82,6 +83,7 @@ json::object solution_object(const bench_solution& s) {
                  {"finished_at", text_or_null(s.finished_at)},
                  {"run", text_or_null(s.evolved_in)}};
   o["reason"] = text_or_null(solution_reason(s, s.result ? &*s.result : nullptr));
+  o["correct_at_given_size"] = s.result && correct_at_given_size(*s.result);
   o["outcome"] = s.result ? json::value(to_string(s.result->outcome)) : json::value(nullptr);
   o["speedup"] = s.result ? known_or_null(s.result->speedup) : json::value(nullptr);
   return o;
@@ -140,6 +142,7 @@ json::object task_object(const bench_task& one, const task_score& score) {
       {"kernelbench_rule", text_or_null(e != nullptr ? suite_rule_of(*e) : std::string())},
       {"call", score.best.called},
       {"exe", score.best.correct},
+      {"correct_at_given_size", score.best.given_size},
       {"speedup", valid ? known_or_null(e->speedup) : json::value(nullptr)},
       {"speedup_interval",
        valid && e->speedup_interval.high > 0 ? range_or_null(e->speedup_interval) : json::value(nullptr)},
@@ -239,7 +242,8 @@ std::string bench_csv(const bench_report& report) {
                            "host_speedup",
                            "host_speedup_low",
                            "host_speedup_high",
-                           "reason"})
+                           "reason",
+                           "correct_at_given_size"})
     row.text(name);
   row.end(out);
   const auto put = [&](const bench_task& one, const bench_solution* s, const evaluation* e, bool best,
@@ -279,7 +283,8 @@ std::string bench_csv(const bench_report& report) {
         .measured(times.host_speedup)
         .measured(times.host_speedup_interval.low)
         .measured(times.host_speedup_interval.high)
-        .text(s == nullptr ? std::string() : solution_reason(*s, e));
+        .text(s == nullptr ? std::string() : solution_reason(*s, e))
+        .text(e != nullptr && correct_at_given_size(*e) ? "yes" : "no");
     row.end(out);
   };
   for (const auto& one : report.outcome.tasks) {
@@ -304,6 +309,7 @@ std::string groups_csv(const bench_report& report) {
   for (const auto& g : report.groups) {
     put_share(out, g, "call", {}, g.call);
     put_share(out, g, "exe", {}, g.exe);
+    put_share(out, g, "exe_given_size", {}, g.given_size);
     for (const auto& f : g.fast) put_share(out, g, "fast_p", f.p, f.share);
     put_mean(out, g, "geometric_mean", g.geometric_mean);
     put_mean(out, g, "median", g.median);

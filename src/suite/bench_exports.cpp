@@ -87,6 +87,7 @@ json::object sample_object(const bench_task& one, std::size_t index) {
     metadata["speedup"] = e->speedup;
     metadata["speedup_interval"] = json::array{e->speedup_interval.low, e->speedup_interval.high};
   }
+  if (!e->valid()) metadata["correct_at_given_size"] = correct_at_given_size(*e);
   if (!e->valid()) metadata["error"] = as_utf8(failure_text(*e));
   o["compiled"] = e->outcome != outcome::build_failed && e->outcome != outcome::launch_failed;
   o["correctness"] = e->valid();

@@ -64,6 +64,8 @@ std::string shares_of(const bench_report& report) {
       "interval{}</tr>",
       all.tasks, 100 * report.plan.scores.confidence, several ? "<th class=\"n\">of one" : "");
   text += share_row("Call", all.call, {}, several) + share_row("Exe", all.exe, {}, several);
+  if (all.given_size.counted != all.exe.counted)
+    text += share_row("Exe, given size", all.given_size, {}, several);
   for (const auto& f : all.fast) text += share_row(fmt::format("fast_{:g}", f.p), f.share, f.of_one, several);
   return text +
          "</table></div><p class=\"legend\"><i></i>decided<i class=\"maybe\"></i>undecided: the interval of "

@@ -78,6 +78,9 @@ std::string tasks_text(const bench_report& report, bool unicode) {
       std::any_of(report.outcome.tasks.begin(), report.outcome.tasks.end(),
                   [](const auto& one) { return one.judged() != nullptr && has_two_times(*one.judged()); });
   if (both) head.insert(head.end(), {"by device time", "by host time"});
+  const auto& all = report.groups.front();
+  const bool given_size = all.given_size.counted != all.exe.counted;
+  if (given_size) head.emplace_back("correct at the given size");
   table.row(head);
   for (const auto& one : report.outcome.tasks) {
     const evaluation* e = one.judged();
@@ -99,6 +102,7 @@ std::string tasks_text(const bench_report& report, bool unicode) {
           compared ? two_speedups(*e, unicode) : std::vector<std::pair<std::string, std::string>>();
       for (std::size_t i = 0; i < 2; ++i) cells.push_back(speedups.empty() ? "-" : speedups[i].second);
     }
+    if (given_size) cells.emplace_back(e != nullptr && correct_at_given_size(*e) ? "yes" : "no");
     table.row(std::move(cells));
   }
   return table.text();
@@ -169,6 +173,7 @@ std::string thresholds_text(const bench_report& report) {
   };
   put("Call", all.call, {});
   put("Exe", all.exe, {});
+  if (all.given_size.counted != all.exe.counted) put("Exe, given size", all.given_size, {});
   for (const auto& f : all.fast) put(fmt::format("fast_{:g}", f.p), f.share, f.of_one);
   return table.text();
 }

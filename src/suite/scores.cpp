@@ -118,6 +118,7 @@ group_scores scores_of(const std::vector<const task_score*>& tasks, const score_
   group.tasks = tasks.size();
   group.call = plain_share(tasks, alpha, [](const task_score* t) { return t->best.called; });
   group.exe = plain_share(tasks, alpha, [](const task_score* t) { return t->best.correct; });
+  group.given_size = plain_share(tasks, alpha, [](const task_score* t) { return t->best.given_size; });
   for (const double p : settings.thresholds) group.fast.push_back(fast_at(tasks, p, alpha));
   std::vector<double> correct;
   std::vector<double> faster_or_nothing;
@@ -224,8 +225,24 @@ std::optional<double> sol_score_of(const evaluation& e) {
   return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
 }
 
+bool correct_at_given_size(const evaluation& e) {
+  if (e.valid()) return true;
+  if (e.outcome != outcome::incorrect && e.outcome != outcome::crashed && e.outcome != outcome::timed_out)
+    return false;
+  const auto right = [](const workload_result& w) { return w.outcome == outcome::valid; };
+  bool visible = false;
+  bool hidden_failed = false;
+  for (const auto& w : e.workloads) {
+    if (!w.hidden && !right(w)) return false;
+    visible = visible || !w.hidden;
+    hidden_failed = hidden_failed || (w.hidden && w.outcome && !right(w));
+  }
+  return visible && hidden_failed;
+}
+
 solution_score score_of(const evaluation& e) {
   solution_score s;
+  s.given_size = correct_at_given_size(e);
   s.called = e.outcome == outcome::valid || e.outcome == outcome::incorrect ||
              e.outcome == outcome::suspect ||
              (e.outcome == outcome::rejected && e.stage >= evaluation_stage::built);

@@ -14,8 +14,11 @@ namespace kevo {
 
 /// The result of one solution, as far as the figures need it.
 struct solution_score {
-  bool called = false;              ///< it was built and ran to its end
-  bool correct = false;             ///< its outputs were right, and nothing else was wrong with it
+  bool called = false;   ///< it was built and ran to its end
+  bool correct = false;  ///< its outputs were right, and nothing else was wrong with it
+  /// Correct, or refused for the results of hidden workloads alone: right at the sizes that programs are
+  /// told.
+  bool given_size = false;
   double speedup = 0;               ///< over the first baseline; 0 if it was not compared
   interval range;                   ///< of the speedup; {0, 0} if nothing is known of its uncertainty
   double sol_fraction = 0;          ///< speed-of-light time over measured time; 0 if unknown
@@ -76,8 +79,9 @@ struct group_scores {
   std::string kind;  ///< "all", "level" or "category"
   std::string name;  ///< empty for "all"
   std::size_t tasks = 0;
-  task_share call;  ///< built, and ran to its end
-  task_share exe;   ///< correct
+  task_share call;        ///< built, and ran to its end
+  task_share exe;         ///< correct
+  task_share given_size;  ///< correct at the sizes that programs are told
   std::vector<fast_share> fast;
   mean_figure geometric_mean;  ///< of the speedups of correct solutions alone: tasks that failed are left out
   mean_figure median;          ///< of the same speedups
@@ -108,6 +112,9 @@ std::optional<double> sol_score_of(const workload_result& w);
 
 /// The mean of the scores over the visible workloads; nothing unless all have one.
 std::optional<double> sol_score_of(const evaluation& e);
+
+/// Whether the outputs of all visible workloads were right, and nothing but results of hidden ones was wrong.
+bool correct_at_given_size(const evaluation& e);
 
 /// What an evaluation means for the figures. Called are solutions that ran to their end, right or wrong;
 /// one that was caught cheating or whose time is impossible is called and not correct.

@@ -233,9 +233,10 @@ class decoder {
       if (module) one.fail("calls", "only a function is called in a way of its own", "write form: function");
       calls = decode_calls(*given, task_);
     }
-    if (!calls.empty() || precision == "task")
-      reference.init = fmt::format(R"({{"args":[],"kwargs":{{}},"calls":{},"precision":"{}"}})",
-                                   calls.empty() ? "[]" : calls, precision);
+    const auto imports = decode_imports(one, module);
+    if (!calls.empty() || precision == "task" || !imports.empty())
+      reference.init = fmt::format(R"({{"args":[],"kwargs":{{}},"calls":{},"precision":"{}"{}}})",
+                                   calls.empty() ? "[]" : calls, precision, imports);
     const auto constructor = decode_constructor(one);
     if (constructor.empty()) return;
     const auto* const key = one.has("init") ? "init" : "pretrained";
@@ -243,6 +244,23 @@ class decoder {
     if (precision == "task")
       one.fail("precision", "a module with arguments of its constructor computes in float64", "leave it out");
     reference.init = constructor;
+  }
+
+  // As a member of the JSON object `init`; nothing if there are none.
+  static std::string decode_imports(settings& one, bool module) {
+    const auto imports = one.texts(
+        "imports",
+        {.doc = "form function: import statements whose names the reference and every program find, as if "
+                "they stood at the beginning of its file; a module that is not there is left out"},
+        std::vector<std::string>{});
+    if (imports.empty()) return {};
+    if (module) one.fail("imports", "only the programs of a function find imports", "write form: function");
+    for (const auto& text : imports) {
+      if ((!text.starts_with("import ") && !text.starts_with("from ")) ||
+          text.find_first_of("\n;") != std::string::npos)
+        one.fail("imports", "'" + text + "' is not one import statement", "for example, [import torch]");
+    }
+    return ",\"imports\":" + json::serialize(json::value_from(imports));
   }
 
   // A name, or names with dots between them: a function of a class.

@@ -1,5 +1,6 @@
 // The command line itself: words that are no verbs, and the version.
 
+#include <filesystem>
 #include <optional>
 #include <sched.h>
 #include <sstream>
@@ -10,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/shell.hpp"
+#include "tests/support/skip.hpp"
 
 namespace {
 
@@ -121,6 +123,17 @@ std::optional<std::pair<std::string, std::string>> doctor_on(int count) {
 }
 
 }  // namespace
+
+TEST_CASE("kevo doctor finds Triton where PyTorch is") {
+  const std::string torch = KEVO_SOURCE_DIR "/build/torch";
+  if (!std::filesystem::exists(torch + "/triton")) return kevo_test::skip("there is no PyTorch with Triton");
+  const shell::scratch folder;
+  shell::write_file(folder / "bin/kevo", shell::read_file(shell::kevo({"doctor"}).front()));
+  std::filesystem::permissions(folder / "bin/kevo", std::filesystem::perms::all);
+  std::filesystem::create_directory_symlink(torch, folder / "torch");
+  const auto said = shell::run({(folder / "bin/kevo").string(), "doctor"}).out;
+  CHECK_MESSAGE(said.find("ok  Triton") != std::string::npos, said);
+}
 
 TEST_CASE("kevo doctor says what builds do while a candidate is timed: stand still on one processor only") {
   const std::string paused = "; builds are paused while a candidate is timed";

@@ -161,6 +161,20 @@ TEST_CASE("where the time ends early, the import says so and the batch may still
   CHECK_FALSE(kevo::load_task(all->front().file).workloads.empty());
 }
 
+TEST_CASE("without other sizes, a task has the workload of its file alone") {
+  const shell::scratch folder;
+  const auto all = imported({.from = KEVO_SOURCE_DIR "/tests/import/kernelbench/level1/1_Matmul.py",
+                             .to = folder.string(),
+                             .check = false,
+                             .given_size_only = true});
+  if (!all) return;
+  REQUIRE_MESSAGE(all->front().problem.empty(), all->front().problem);
+  CHECK(all->front().varies.empty());
+  const auto t = kevo::load_task(all->front().file);
+  REQUIRE(t.workloads.size() == 1);
+  CHECK(t.workloads.front().uuid == "given");
+}
+
 TEST_CASE("a path without problems is an error of the user") {
   CHECK_THROWS_AS(static_cast<void>(kevo::import_kernelbench({.from = "/no/such/folder", .to = "/tmp"})),
                   kevo::error);
@@ -175,4 +189,31 @@ TEST_CASE("a problem whose result does not depend on its inputs is left out, wit
   CHECK_MESSAGE(all->front().problem.find("the result does not depend on the inputs") != std::string::npos,
                 all->front().problem);
   CHECK(all->front().file.empty());
+}
+
+TEST_CASE("contents and sizes for which the reference itself is not accepted are left out, with the reason") {
+  const shell::scratch folder;
+  const auto all = imported(
+      {.from = KEVO_SOURCE_DIR "/tests/import/kernelbench_mended", .to = folder.string(), .seconds = 30});
+  if (!all) return;
+  // Rows that are all alike are not among its contents.
+  const auto& product = named(*all, "level1_1_running_product");
+  REQUIRE_MESSAGE(product.problem.empty(), product.problem);
+  CHECK(product.all_made);
+  CHECK(product.made == std::vector<std::string>{"x"});
+  CHECK(product.checked);
+  CHECK(product.varies.size() == 2);
+  CHECK(product.dropped.empty());
+  for (const auto& w : kevo::load_task(product.file).workloads) CHECK(w.inputs.at("x").kind == "custom");
+
+  const auto& rough = named(*all, "level1_2_rough_at_odd_rows");
+  REQUIRE_MESSAGE(rough.problem.empty(), rough.problem);
+  CHECK_FALSE(rough.all_made);
+  CHECK(rough.checked);
+  REQUIRE(rough.dropped.size() == 2);
+  CHECK_MESSAGE(rough.dropped.front().find("n0 = 5") == 0, rough.dropped.front());
+  CHECK_MESSAGE(rough.dropped.front().find("wrong result") != std::string::npos, rough.dropped.front());
+  const auto t = kevo::load_task(rough.file);
+  REQUIRE(t.workloads.size() == 2);
+  for (const auto& w : t.workloads) CHECK(w.axes.at("n0") % 2 == 0);
 }

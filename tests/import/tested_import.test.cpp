@@ -23,10 +23,11 @@ namespace {
 
 const std::string folder_of_problems = KEVO_SOURCE_DIR "/tests/import/tested/";
 
-std::optional<suite_import> imported(const std::string& suite, const std::string& to) {
+std::optional<suite_import> imported(const std::string& suite, const std::string& to,
+                                     const std::string& category = {},
+                                     const tested_import& how = {.seconds = 20}) {
   try {
-    const tested_import how = {.seconds = 20};
-    return suite == "x" ? import_kernelbench_x(folder_of_problems + "x/data/problems", to, how)
+    return suite == "x" ? import_kernelbench_x(folder_of_problems + "x/data/problems" + category, to, how)
                         : import_tritonbench(folder_of_problems + "triton", to, how);
   } catch (const error& missing) {
     if (missing.message().find("no Python with PyTorch") != 0) throw;
@@ -92,6 +93,10 @@ TEST_CASE("kernelbench-x: what a test calls becomes workloads, with options, typ
   CHECK(judged(scale, "def scale_rows(x, factor=2.0, *, keep=False):\n    return (x * factor).sum(-1)\n") !=
         outcome::valid);
   CHECK(named(*all, "scale_rows").accepted.empty());
+  // The suite executes a solution and the test as one file.
+  CHECK(judged(scale,
+               "def scale_rows(x, factor=2.0, *, keep=False):\n    y = torch.mul(x, factor)\n"
+               "    return y if keep else y.sum(-1)\n") == outcome::valid);
 
   const auto& fill = named(*all, "fill_rows");
   const auto filled = task_named(*all, "fill_rows");
@@ -131,6 +136,15 @@ TEST_CASE("kernelbench-x: what a test calls becomes workloads, with options, typ
   CHECK(named(*all, "drops").problem.find("random numbers") != std::string::npos);
   CHECK(named(*all, "of_a_module").problem.find("is a Linear") != std::string::npos);
   CHECK(std::filesystem::exists(named(*all, "drops").folder + "/task.draft.yaml"));
+}
+
+TEST_CASE("kernelbench-x: without other sizes, a task has those of its test alone") {
+  const shell::scratch folder;
+  const auto all = imported("x", folder.string(), "/Quantization",
+                            {.given_size_only = true, .check = false, .seconds = 20});
+  if (!all) return;
+  CHECK(task_named(*all, "product_w8").workloads.size() == 1);
+  CHECK_FALSE(has_note(named(*all, "product_w8"), "no size but those of the test"));
 }
 
 TEST_CASE("tritonbench: a reference in Triton is executed by the interpreter") {

@@ -132,8 +132,37 @@ TEST_CASE("the results as CSV and JSON say of each solution why it failed") {
   CHECK(std::string(solutions.at(1).at("reason").as_string()).find("element 3 differs") != std::string::npos);
   CHECK(solutions.at(3).at("reason").as_string() == "cannot read");
   const auto csv = bench_csv(report);
-  CHECK(csv.substr(0, csv.find_first_of("\r\n")).ends_with(",reason"));
+  CHECK(csv.substr(0, csv.find_first_of("\r\n")).find(",reason,") != std::string::npos);
   CHECK(csv.find("element 3 differs") != std::string::npos);
+}
+
+TEST_CASE("the results say what is correct at the given size alone, and it stands for its task") {
+  finished_suite suite;
+  auto& task = suite.outcome_.tasks[0];
+  evaluation e = *task.solutions[1].result;
+  e.workloads = {{.uuid = "one", .outcome = outcome::valid},
+                 {.uuid = "secret", .hidden = true, .outcome = outcome::incorrect}};
+  const auto plain = bench_table(report_of(suite.plan, suite.outcome_), false);
+  CHECK(plain.find("given size") == std::string::npos);
+  task.solutions = {task.solutions[1], task.solutions[1]};
+  task.solutions[1].result = e;
+  task.best = best_of(task.solutions);
+  CHECK(task.best == 1);
+  const auto report = report_of(suite.plan, suite.outcome_);
+  CHECK(report.groups.front().exe.counted == 0);
+  CHECK(report.groups.front().given_size.counted == 1);
+  const auto said = json::parse(bench_json(report)).at("tasks").at(0);
+  CHECK(said.at("correct_at_given_size").as_bool());
+  CHECK_FALSE(said.at("exe").as_bool());
+  CHECK_FALSE(said.at("solutions").at(0).at("correct_at_given_size").as_bool());
+  CHECK(said.at("solutions").at(1).at("correct_at_given_size").as_bool());
+  const auto csv = bench_csv(report);
+  CHECK(csv.substr(0, csv.find_first_of("\r\n")).ends_with(",correct_at_given_size"));
+  CHECK(csv.find(",yes\r\n") < csv.find("unnumbered"));
+  CHECK(groups_csv(report).find("all,,exe_given_size,,0.5") != std::string::npos);
+  const auto table = bench_table(report, false);
+  CHECK(table.find("correct at the given size") != std::string::npos);
+  CHECK(table.find("Exe, given size") != std::string::npos);
 }
 
 TEST_CASE("flashinfer: definitions, solutions and traces of all tasks; what has no word is named") {

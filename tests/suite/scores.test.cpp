@@ -203,6 +203,33 @@ TEST_CASE("wrong and suspect results are called, crashes and builds that fail ar
   CHECK(score_of(e).speedup == 0);
 }
 
+TEST_CASE("what fails on hidden workloads alone is correct at the given size") {
+  evaluation e;
+  e.workloads = {{.uuid = "given", .outcome = outcome::valid},
+                 {.uuid = "secret", .hidden = true, .outcome = outcome::incorrect},
+                 {.uuid = "not run", .hidden = true}};
+  for (const auto failed : {outcome::incorrect, outcome::crashed, outcome::timed_out}) {
+    e.outcome = failed;
+    CHECK(score_of(e).given_size);
+    CHECK_FALSE(score_of(e).correct);
+  }
+  // Programs that cheat, and times that are impossible, are no matter of a size.
+  for (const auto failed : {outcome::rejected, outcome::suspect, outcome::build_failed}) {
+    e.outcome = failed;
+    CHECK_FALSE(score_of(e).given_size);
+  }
+  e.outcome = outcome::incorrect;
+  e.workloads[0].outcome = outcome::incorrect;
+  CHECK_FALSE(score_of(e).given_size);
+  e.workloads[0].outcome.reset();  // nobody knows
+  CHECK_FALSE(score_of(e).given_size);
+  e.workloads[0].outcome = outcome::valid;
+  e.workloads[1].outcome.reset();  // nothing says that it was a hidden one
+  CHECK_FALSE(score_of(e).given_size);
+  e.outcome = outcome::valid;
+  CHECK(score_of(e).given_size);
+}
+
 TEST_CASE("a task whose result does not depend on its inputs enters no figure") {
   std::vector<task_score> tasks = {task_of(fast(2, 1.9, 2.1), "1"), task_of(fast(96, 90, 99), "1")};
   tasks.back().fixed_result = true;

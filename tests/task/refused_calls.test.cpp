@@ -134,3 +134,15 @@ TEST_CASE("the input call selects a call only if it is an integer of 64 bits") {
           "  - {uuid: small, axes: {M: 8}, inputs: {call: {type: scalar, value: 0}}}\n")),
       doctest::Contains("needs the input call"), kevo::error);
 }
+
+TEST_CASE("imports that every program finds are import statements of a function's task") {
+  const auto with = [](const std::string& imports) {
+    return task_with("[{args: [{input: x}], results: [y]}]\n  imports: " + imports);
+  };
+  const auto t = with(R"(["import torch", "from torch import nn"])");
+  CHECK(t.reference->init.find(R"("imports":["import torch","from torch import nn"])") != std::string::npos);
+  for (const char* wrong :
+       {"[torch]", R"x(["import torch; torch.manual_seed(1)"])x", R"(["import a\nb = 1"])"})
+    CHECK_THROWS_WITH_AS(static_cast<void>(with(wrong)), doctest::Contains("is not one import statement"),
+                         kevo::error);
+}

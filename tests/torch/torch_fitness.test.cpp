@@ -7,6 +7,7 @@
 #include <string>
 #include <unistd.h>
 
+#include "fitness/torch/check_by_programs.hpp"
 #include "fitness/torch/check_torch_task.hpp"
 #include "tests/support/has_pytorch.hpp"
 #include "tests/torch/corpus.hpp"
@@ -209,6 +210,40 @@ TEST_CASE(
   CHECK((*all)[3].context.at("kernelbench_rule").find("accepts") == 0);
   CHECK((*all)[4].outcome == kevo::outcome::incorrect);
   CHECK((*all)[4].context.at("kernelbench_rule").find("refuses") == 0);
+}
+
+TEST_CASE("KernelBench's rule is applied to the reference in the types of the task, as KernelBench does") {
+  auto t = task_of("class Model(nn.Module):\n    def forward(self, x):\n        return x + 3e4 - 3e4\n");
+  t.tolerances[""].max_atol = 1e-2;
+  const auto all =
+      judged(t, {"class ModelNew(nn.Module):\n    def forward(self, x):\n        return 3e4 + x - 3e4\n",
+                 "class ModelNew(nn.Module):\n    def forward(self, x):\n        return x + 0\n"});
+  if (!all) return;
+  // It rounds as the reference does, by ten times what the rule allows.
+  CHECK_MESSAGE((*all)[0].valid(), said((*all)[0]));
+  CHECK((*all)[0].context.at("kernelbench_rule").find("accepts") == 0);
+  // It does not round at all.
+  CHECK_MESSAGE((*all)[1].valid(), said((*all)[1]));
+  CHECK((*all)[1].context.at("kernelbench_rule").find("refuses") == 0);
+}
+
+TEST_CASE(
+    "the reference in the place of a candidate is refused with the workload on which float32 is not enough") {
+  auto t = task_of(
+      "class Model(nn.Module):\n    def forward(self, x):\n"
+      "        return x + 1e5 - 1e5 if len(x) % 2 else x + 0\n");
+  kevo::workload odd = t.workloads.front();
+  odd.uuid = "odd";
+  odd.axes["n"] = 77;
+  odd.hidden = true;
+  const auto refused = [&] {
+    return kevo::torch::refusal_of_reference(std::make_shared<const kevo::task>(t),
+                                             torch_corpus::warm_settings());
+  };
+  if (!judged(t, {})) return;
+  CHECK(refused().empty());
+  t.workloads.push_back(odd);
+  CHECK_MESSAGE(refused().find("workload 'odd'") != std::string::npos, refused());
 }
 
 TEST_CASE("a rule refuses programs without a kernel of their own") {

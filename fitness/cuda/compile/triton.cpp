@@ -130,7 +130,7 @@ triton_tools find_triton(const std::string& configured, bool contained) {
   static const python_wish triton = {
       .package = "triton",
       .people_say = "Triton",
-      .beside = {"python"},
+      .beside = {"python", "torch"},               // PyTorch brings Triton
       .check = "from triton._C import libtriton",  // importing it shows whether it was made for this Python
       .purpose = "which compiles programs in Triton",
       .hint =
