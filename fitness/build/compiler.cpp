@@ -19,8 +19,8 @@
 #include "fitness/build/build_cache.hpp"
 #include "fitness/build/build_try.hpp"
 #include "fitness/build/compiler_process.hpp"
-#include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "src/base/process/find_program.hpp"
 
 namespace kevo {
 namespace fs = std::filesystem;

@@ -14,11 +14,11 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/spawn.hpp"
 #include "fitness/sandbox/bubblewrap.hpp"
 #include "fitness/sandbox/filters.hpp"
 #include "fitness/sandbox/launch_in.hpp"
 #include "fitness/sandbox/reachable.hpp"
+#include "src/base/process/spawn.hpp"
 
 namespace kevo {
 namespace fs = std::filesystem;

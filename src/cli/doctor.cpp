@@ -20,10 +20,10 @@
 #include "fitness/machine/core_plan.hpp"
 #include "fitness/machine/cores.hpp"
 #include "fitness/machine/memory_watch.hpp"
-#include "fitness/process/find_program.hpp"
 #include "fitness/process/process.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/python_server.hpp"
+#include "src/base/process/find_program.hpp"
 #include "src/cli/command.hpp"
 #include "src/run/model_checks.hpp"
 
