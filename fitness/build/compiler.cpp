@@ -163,6 +163,7 @@ struct compiler::state {
       for (const auto& item : *list) hash.text(item);
     }
     hash.text(is_native(request.flags) ? processor_identity() : "");
+    if (request.executable) hash.text("executable");
     // What a sandboxed compiler finds differs from what a free one does, and a time-out from a longer one.
     hash.number(contained ? 1 : 0).number(settings.object_bytes);
     hash.text(detail::seconds_text(settings.limits.wall_s))
