@@ -1,6 +1,7 @@
 #include "fitness/build/hot_loops.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 
@@ -61,6 +62,19 @@ std::string_view last_operand(std::string_view operands) {
   return operands;
 }
 
+bool computes(std::string_view mnemonic) {
+  constexpr std::array<std::string_view, 8> words = {"add", "sub", "mul", "div", "sqrt", "min", "max", "dp"};
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) { return has(mnemonic, word); });
+}
+
+/// How many values of 32 bits an instruction works on, roughly; 0 for those of the general registers.
+std::size_t values_of(std::string_view mnemonic, std::string_view operands) {
+  if (has(operands, "%zmm")) return 16;
+  if (has(operands, "%ymm")) return 8;
+  if (!has(operands, "%xmm")) return 0;
+  return mnemonic.ends_with("ss") || mnemonic.ends_with("sd") ? 1 : 4;
+}
+
 void count(machine_loop& loop, const instruction& one) {
   const auto m = one.mnemonic;
   const auto operands = one.operands.substr(0, one.operands.find('#'));  // what follows is a comment
@@ -71,7 +85,9 @@ void count(machine_loop& loop, const instruction& one) {
   } else if (is_vector_instruction(m, operands)) {
     ++loop.narrow;
   }
-  if (m.starts_with("vfmadd") || m.starts_with("vfmsub") || m.starts_with("vfnm")) ++loop.fma;
+  const bool fma = m.starts_with("vfmadd") || m.starts_with("vfmsub") || m.starts_with("vfnm");
+  if (fma) ++loop.fma;
+  loop.arithmetic += (fma ? 2 : computes(m) ? 1 : 0) * values_of(m, operands);
   if (has(m, "div") || has(m, "sqrt") || has(m, "gather") || has(m, "scatter")) ++loop.slow;
   if (m.starts_with("call")) ++loop.calls;
   if (!has(operands, "(") || m.starts_with("lea") || m.starts_with("nop") || m.starts_with("prefetch"))
@@ -134,6 +150,12 @@ std::size_t vectors_of(const machine_loop& loop) {
   return loop.wide + loop.middle + loop.narrow;
 }
 
+/// How much an instruction of the loop computes, on average: what compilers put around hot loops, and
+/// remainders, moves more than it computes, however deep it lies.
+double work_of(const machine_loop& loop) {
+  return static_cast<double>(loop.arithmetic) / static_cast<double>(loop.lines.size());
+}
+
 }  // namespace
 
 std::vector<machine_loop> innermost_loops(std::string_view disassembly, std::string_view function,
@@ -161,6 +183,7 @@ std::vector<machine_loop> innermost_loops(std::string_view disassembly, std::str
   }
   end_function();
   std::stable_sort(all.begin(), all.end(), [](const machine_loop& a, const machine_loop& b) {
+    if (work_of(a) != work_of(b)) return work_of(a) > work_of(b);
     if (a.depth != b.depth) return a.depth > b.depth;
     return vectors_of(a) > vectors_of(b);
   });

@@ -14,6 +14,8 @@ struct machine_loop {
   std::string function;
   int depth = 1;                   ///< how many loops it lies in, itself included
   std::vector<std::string> lines;  ///< "vmovups (%rdi,%rax,1),%ymm0", in order; the last one is the jump
+  /// Values that are added, multiplied, compared in size, ... in a turn.
+  std::size_t arithmetic = 0;
   // Of its instructions, how many
   std::size_t wide = 0;     ///< use zmm registers
   std::size_t middle = 0;   ///< use ymm registers
@@ -27,9 +29,9 @@ struct machine_loop {
   std::size_t calls = 0;    ///< call a function
 };
 
-/// The innermost loops of a text of `objdump -d --no-show-raw-insn -w` (x86-64), those first that lie deepest
-/// and have most vector instructions. Functions whose name begins with `ignored_prefix`, or does not contain
-/// `function`, are left out.
+/// The innermost loops of a text of `objdump -d --no-show-raw-insn -w` (x86-64), those first whose
+/// instructions compute most, on average. Functions whose name begins with `ignored_prefix`, or does not
+/// contain `function`, are left out.
 std::vector<machine_loop> innermost_loops(std::string_view disassembly, std::string_view function = {},
                                           std::string_view ignored_prefix = "kevo_");
 

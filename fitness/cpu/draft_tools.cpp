@@ -254,8 +254,8 @@ std::string assembly(test_bench& bench, const program& draft, const std::string&
     return function.empty() ? "The program has no loop in its machine code."
                             : fmt::format("No function whose name contains '{}' has a loop.",
                                           as_utf8(function.substr(0, 100)));
-  std::string text = fmt::format("{} innermost {}, the deepest first.\n", loops.size(),
-                                 loops.size() == 1 ? "loop" : "loops");
+  std::string text = fmt::format("{} innermost {}, those first whose instructions compute most.\n",
+                                 loops.size(), loops.size() == 1 ? "loop" : "loops");
   for (std::size_t i = 0; i < loops.size() && i < shown_loops; ++i)
     text += describe(loops[i], i == 0 ? shown_lines : shown_lines / 3);
   return text + analysis_of(bench, loops.front(), stop);

@@ -51,7 +51,9 @@ Disassembly of section .text:
 
 }  // namespace
 
-TEST_CASE("the innermost loops come deepest first, with widths, spills and slow instructions") {
+TEST_CASE(
+    "the innermost loops whose instructions compute most come first, with widths, spills and slow "
+    "instructions") {
   const auto loops = innermost_loops(listing);
   REQUIRE(loops.size() == 2);
   const auto& hot = loops[0];
@@ -90,6 +92,26 @@ TEST_CASE("a loop in words, cut, and as a block for llvm-mca") {
   CHECK(!has(block, "_fini"));
   CHECK(has(describe(innermost_loops(listing, "tail").at(0), 9), "no vector instruction"));
   CHECK(!has(block_of(innermost_loops(listing, "tail").at(0)), "call"));
+}
+
+TEST_CASE("loops that move much or lie deeper come after the one that computes") {
+  const auto loops = innermost_loops(
+      "0000000000000010 <run>:\n"
+      "  10:\tinc    %rax\n"
+      "  14:\tmulss  %xmm1,%xmm2\n"
+      "  18:\tjne    14 <run+0x4>\n"
+      "  1c:\tjne    10 <run>\n"
+      "  20:\tvmovups (%rdi),%zmm1\n"
+      "  24:\tvinserti64x2 $0x1,%xmm2,%ymm2,%ymm3\n"
+      "  28:\tjne    20 <run+0x10>\n"
+      "  30:\tvmulps %xmm3,%xmm2,%xmm2\n"
+      "  34:\tvaddps %xmm2,%xmm0,%xmm0\n"
+      "  38:\tjne    30 <run+0x20>\n");
+  REQUIRE(loops.size() == 3);
+  CHECK(loops[0].narrow == 2);
+  CHECK(loops[0].arithmetic == 8);
+  CHECK(loops[1].depth == 2);
+  CHECK(loops[2].arithmetic == 0);
 }
 
 TEST_CASE("a text that is no disassembly has no loops") {
