@@ -126,11 +126,12 @@ std::string valgrind() {
 }
 
 /// The same under cachegrind, which simulates the caches: many times slower, but counts are exact.
-void run_by_cachegrind(launch_spec& spec, const std::string& program) {
+void run_by_cachegrind(launch_spec& spec, const std::string& program, const std::vector<int>& cpus) {
   const auto own = std::exchange(spec.mounts, toolchain_mounts(program));
   for (const auto& one : own) {
     if (one.inside == inside_folder) spec.mounts.push_back(one);
   }
+  spec.cpus = cpus;
   spec.own_proc = true;
   spec.argv = {program, "--tool=cachegrind", "--cachegrind-out-file=/dev/null", "--cache-sim=yes",
                inside_program};
@@ -206,8 +207,8 @@ std::string run_scratch(test_bench& bench, const program& source, bool counters,
   if (!contains(bench.settings().sandbox))
     return "error: without a sandbox, programs of your own are not run";
   const bool simulated = counters && !missing_counters().empty();
-  const std::string simulator = simulated ? valgrind() : std::string();
-  compiler builds = scratch_compiler(bench);  // what it built goes with it
+  const std::string simulator = simulated ? valgrind() : std::string();  // empty: none, or not needed
+  compiler builds = scratch_compiler(bench);                             // what it built goes with it
   const build_result built = builds.build(scratch_request(bench, source, !simulator.empty()), stop);
   if (!built.ok) return said_by_build(built);
   const scratch_folder place;
@@ -216,15 +217,19 @@ std::string run_scratch(test_bench& bench, const program& source, bool counters,
   std::filesystem::copy_file(built.object_path, file);
   std::filesystem::permissions(file, std::filesystem::perms(0755));
   launch_spec spec = scratch_launch(bench, folder);
-  if (!simulator.empty()) run_by_cachegrind(spec, simulator);
+  if (!simulator.empty()) run_by_cachegrind(spec, simulator, bench.settings().build_processors);
 
-  const auto processors = bench.take_processors(stop);
   counted_run made;
-  if (counters && simulator.empty()) {
-    made = run_counted(spec, stop);
+  if (!simulator.empty()) {
+    made.report = bench.running().run(spec, stop);  // stands back as builds do: its times mean nothing
+    made.counted = cachegrind_line(made.report.err);
   } else {
-    made.report = run(spec, stop);
-    if (simulated) made.counted = cachegrind_line(made.report.err);
+    const auto processors = bench.take_processors(stop);
+    if (counters) {
+      made = run_counted(spec, stop);
+    } else {
+      made.report = run(spec, stop);
+    }
   }
   if (stop.stop_requested()) throw error(error_code::interrupted, "interrupted while a program ran");
   std::string text = fmt::format("The program {} after {:.3g} s ({:.3g} s of processor time).\n",
