@@ -15,7 +15,7 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/descriptor.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo::detail {
 namespace {

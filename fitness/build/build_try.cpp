@@ -338,9 +338,9 @@ bool build_try::link_to_file(const std::optional<rng>& places) {
   if (!names_standard(request_.flags)) spec.argv.emplace_back(standard_flag);
   append(spec.argv, request_.flags);
   spec.argv.insert(spec.argv.end(), as_in_a_program.begin(), as_in_a_program.end());
+  if (!request_.executable) append(spec.argv, {"-shared", "-Wl,-Bsymbolic-functions"});
   // Without a build id, which depends on names that are not loaded.
-  append(spec.argv, {"-shared", "-Wl,-Bsymbolic-functions", "-Wl,--build-id=none", "-o",
-                     std::string("/out/") + object_name});
+  append(spec.argv, {"-Wl,--build-id=none", "-o", std::string("/out/") + object_name});
   if (places) spec.argv.emplace_back(placement_name);
   spec.argv.push_back(std::string("/units/") + unit_name);
   if (!entry_name_.empty()) {

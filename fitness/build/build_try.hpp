@@ -12,9 +12,9 @@
 #include <kevo/random.hpp>
 
 #include "fitness/build/compiler.hpp"
-#include "fitness/process/descriptor.hpp"
 #include "fitness/process/process.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo::detail {
 

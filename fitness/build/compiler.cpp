@@ -19,8 +19,8 @@
 #include "fitness/build/build_cache.hpp"
 #include "fitness/build/build_try.hpp"
 #include "fitness/build/compiler_process.hpp"
-#include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "src/base/process/find_program.hpp"
 
 namespace kevo {
 namespace fs = std::filesystem;
@@ -163,6 +163,7 @@ struct compiler::state {
       for (const auto& item : *list) hash.text(item);
     }
     hash.text(is_native(request.flags) ? processor_identity() : "");
+    if (request.executable) hash.text("executable");
     // What a sandboxed compiler finds differs from what a free one does, and a time-out from a longer one.
     hash.number(contained ? 1 : 0).number(settings.object_bytes);
     hash.text(detail::seconds_text(settings.limits.wall_s))

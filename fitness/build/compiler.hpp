@@ -29,6 +29,7 @@ struct build_request {
   std::vector<std::string> link = {};  ///< arguments after the source, such as "-lm"
   /// Whether pragmas and attributes of the source may ask for fast math.
   fast_math_permission fast_math = {true, {}};
+  bool executable = false;  ///< a program with a function `main` instead of an object to load; has no entry
 };
 
 /// What became of it. A failed build is a value; `object_path` belongs to the cache and must not be changed.

@@ -61,7 +61,9 @@ bool is_scalar_housekeeping(std::string_view mnemonic, std::string_view operands
   return false;
 }
 
-bool is_vector(std::string_view mnemonic, std::string_view operands) {
+}  // namespace
+
+bool is_vector_instruction(std::string_view mnemonic, std::string_view operands) {
   if (operands.find("%zmm") != std::string_view::npos || operands.find("%ymm") != std::string_view::npos)
     return true;
   if (operands.find("%xmm") == std::string_view::npos) return false;
@@ -70,8 +72,6 @@ bool is_vector(std::string_view mnemonic, std::string_view operands) {
          starts_with_any(mnemonic, {"p", "vp", "movdq", "vmovdq", "vbroadcast", "vinsert", "vextract",
                                     "lddqu", "vlddqu"});
 }
-
-}  // namespace
 
 std::uint64_t text_bytes_of_elf(std::string_view file) {
   const auto header = read_at<Elf64_Ehdr>(file, 0, "too short");
@@ -133,13 +133,31 @@ std::map<std::string, double> count_instructions(std::string_view disassembly,
     operands = first == std::string_view::npos ? std::string_view() : operands.substr(first);
     if (mnemonic.empty() || is_padding(mnemonic, operands)) continue;
     ++all;
-    if (is_vector(mnemonic, operands)) ++vector;
+    if (is_vector_instruction(mnemonic, operands)) ++vector;
     if (starts_with_any(mnemonic, {"vfmadd", "vfmsub", "vfnmadd", "vfnmsub"})) ++fma;
   }
   return {{"instructions", all},
           {"vector_instructions", vector},
           {"vector_fraction", all > 0 ? vector / all : 0},
           {"fma_instructions", fma}};
+}
+
+std::string disassembly_of(const std::string& path, sandbox_mode sandbox, running_builds* pausable) {
+  constexpr const char* objdump = "/usr/bin/objdump";
+  if (!std::filesystem::exists(objdump)) return {};
+  launch_spec spec;
+  spec.argv = {objdump, "-d", "--no-show-raw-insn", "-w", "/object.so"};
+  spec.mounts = toolchain_mounts(objdump);
+  spec.mounts.push_back({std::filesystem::absolute(path).string(), "/object.so"});
+  spec.limits.wall_s = 30;
+  spec.limits.memory_bytes = std::uint64_t{2} << 30U;
+  spec.limits.processes = 4;
+  spec.limits.output_bytes = 64U << 20U;
+  spec.limits.file_bytes = 1U << 20U;
+  spec.sandbox = sandbox;
+  const auto report = pausable != nullptr ? pausable->run(spec) : run(spec);
+  if (!report.ok()) return {};
+  return report.out;
 }
 
 std::map<std::string, double> measures_of_object(const std::string& path, sandbox_mode sandbox,
@@ -154,21 +172,9 @@ std::map<std::string, double> measures_of_object(const std::string& path, sandbo
     throw error(error_code::environment, e.message(), {path, 0, 0, {}});
   }
   measures["object_bytes"] = static_cast<double>(file.size());
-  constexpr const char* objdump = "/usr/bin/objdump";
-  if (!std::filesystem::exists(objdump)) return measures;
-  launch_spec spec;
-  spec.argv = {objdump, "-d", "--no-show-raw-insn", "-w", "/object.so"};
-  spec.mounts = toolchain_mounts(objdump);
-  spec.mounts.push_back({std::filesystem::absolute(path).string(), "/object.so"});
-  spec.limits.wall_s = 30;
-  spec.limits.memory_bytes = std::uint64_t{2} << 30U;
-  spec.limits.processes = 4;
-  spec.limits.output_bytes = 64U << 20U;
-  spec.limits.file_bytes = 1U << 20U;
-  spec.sandbox = sandbox;
-  const auto report = pausable != nullptr ? pausable->run(spec) : run(spec);
-  if (!report.ok()) return measures;
-  measures.merge(count_instructions(report.out, ignored_prefix));
+  const std::string disassembly = disassembly_of(path, sandbox, pausable);
+  if (disassembly.empty()) return measures;
+  measures.merge(count_instructions(disassembly, ignored_prefix));
   return measures;
 }
 

@@ -27,6 +27,13 @@ std::map<std::string, double> measures_of_object(const std::string& path,
 std::map<std::string, double> count_instructions(std::string_view disassembly,
                                                  std::string_view ignored_prefix = "kevo_");
 
+/// Whether an instruction of x86-64, in AT&T's words, works on several values at once.
+bool is_vector_instruction(std::string_view mnemonic, std::string_view operands);
+
+/// The text of `objdump -d --no-show-raw-insn -w` of an object, made in the sandbox, for it reads what a
+/// candidate made; empty where there is no objdump or it fails.
+std::string disassembly_of(const std::string& path, sandbox_mode sandbox, running_builds* pausable = nullptr);
+
 /// Size of the .text section of an ELF64 file held in memory. @throws kevo::error (input) if it is malformed
 std::uint64_t text_bytes_of_elf(std::string_view file);
 

@@ -11,10 +11,10 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/reachable.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "src/base/json/exact_parse.hpp"
+#include "src/base/process/find_program.hpp"
 
 namespace kevo {
 namespace fs = std::filesystem;

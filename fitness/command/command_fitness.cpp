@@ -17,10 +17,10 @@
 #include <kevo/error.hpp>
 
 #include "fitness/command/judging.hpp"
-#include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
 #include "src/base/json/exact_parse.hpp"
+#include "src/base/process/find_program.hpp"
 
 namespace kevo {
 namespace fs = std::filesystem;

@@ -75,6 +75,8 @@ class test_bench {
   const cpu_settings& settings() const { return settings_; }
   oracle& secrets() { return *oracle_; }
   const program_kind& kind() const { return *kind_; }
+  running_builds& running() { return running_; }
+  const core_plan& cores() const { return cores_; }
   build_result build_candidate(const program& candidate, std::stop_token stop);
   std::unique_ptr<processors_in_use> take_processors(const std::stop_token& stop,
                                                      const wait_listener& listener = {});

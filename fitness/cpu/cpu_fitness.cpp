@@ -14,6 +14,7 @@
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cascade/result_cache.hpp"
 #include "fitness/cpu/bench.hpp"
+#include "fitness/cpu/draft_tools.hpp"
 #include "fitness/cpu/time_candidate.hpp"
 #include "fitness/machine/neighbours.hpp"
 #include "fitness/oracle/signature.hpp"
@@ -355,6 +356,14 @@ evaluation cpu_fitness::evaluate(const evaluation_request& request) {
   if (settled && p.result.outcome != outcome::unchecked)
     state_->results.keep(state_->key_of(*request.program), p.result);
   return p.result;
+}
+
+std::string cpu_fitness::run_scratch(const program& source, bool counters, const std::stop_token& stop) {
+  return kevo::run_scratch(state_->bench, source, counters, stop);
+}
+std::string cpu_fitness::assembly(const program& draft, const std::string& function,
+                                  const std::stop_token& stop) {
+  return kevo::assembly(state_->bench, draft, function, stop);
 }
 
 std::string cpu_fitness::describe() const {

@@ -21,11 +21,11 @@
 #include "fitness/command/judging.hpp"
 #include "fitness/evaluator/interpreter.hpp"
 #include "fitness/evaluator/writable_folders.hpp"
-#include "fitness/process/descriptor.hpp"
 #include "fitness/sandbox/open_folders.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
 #include "src/base/json/exact_parse.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo {
 namespace fs = std::filesystem;

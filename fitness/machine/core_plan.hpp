@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fitness/process/descriptor.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo {
 

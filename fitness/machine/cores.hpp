@@ -11,7 +11,7 @@
 
 #include <kevo/evaluate.hpp>
 
-#include "fitness/process/descriptor.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <sys/types.h>
 
-#include "fitness/process/descriptor.hpp"
 #include "fitness/process/freezer.hpp"
 #include "fitness/process/process.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo {
 

@@ -16,7 +16,7 @@
 #include <thread>
 #include <unistd.h>
 
-#include "fitness/process/descriptor.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo::detail {
 namespace {

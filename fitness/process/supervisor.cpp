@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <deque>
 #include <exception>
-#include <fcntl.h>
 #include <map>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -18,8 +16,9 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/group_keeper.hpp"
 #include "fitness/process/proc.hpp"
+#include "src/base/process/group_keeper.hpp"
+#include "src/base/process/pipe.hpp"
 
 namespace kevo::detail {
 namespace {
@@ -157,18 +156,6 @@ class supervisor {
       default:
         reap(state);
     }
-  }
-
-  static bool read_some(descriptor& from, std::string& into) {
-    std::array<char, 65536> buffer;
-    const ssize_t length = ::read(from.get(), buffer.data(), buffer.size());
-    if (length > 0) {
-      into.append(buffer.data(), static_cast<std::size_t>(length));
-      return true;
-    }
-    if (length < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-    from.reset();  // its end; closing takes it out of the epoll set as well
-    return false;
   }
 
   void read_status(process_state& state) {

@@ -9,10 +9,10 @@
 #include <optional>
 #include <string>
 
-#include "fitness/process/descriptor.hpp"
 #include "fitness/process/freezer.hpp"
 #include "fitness/process/process.hpp"
-#include "fitness/process/spawn.hpp"
+#include "src/base/process/descriptor.hpp"
+#include "src/base/process/spawn.hpp"
 
 namespace kevo::detail {
 

@@ -12,8 +12,8 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/spawn.hpp"
 #include "fitness/sandbox/reachable.hpp"
+#include "src/base/process/spawn.hpp"
 
 namespace kevo::detail {
 namespace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fitness/process/descriptor.hpp"
 #include "fitness/process/process.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo::detail {
 

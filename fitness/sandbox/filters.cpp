@@ -15,7 +15,7 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/memory_file.hpp"
+#include "src/base/process/memory_file.hpp"
 
 namespace kevo {
 namespace {

@@ -1,54 +1,25 @@
 #include "fitness/sandbox/launch_in.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 #include <utility>
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/memory_file.hpp"
 #include "fitness/process/proc.hpp"
 #include "fitness/process/supervisor.hpp"
 #include "fitness/sandbox/bubblewrap.hpp"
 #include "fitness/sandbox/filters.hpp"
+#include "src/base/process/pipe.hpp"
 
 namespace kevo::detail {
 namespace {
-
-struct pipe_ends {
-  descriptor read;
-  descriptor write;
-};
-
-[[noreturn]] void fail(const std::string& what) {
-  throw error(error_code::environment, what + ": " + std::strerror(errno));
-}
-
-/// Our end does not block, theirs does.
-pipe_ends make_pipe(bool ours_reads) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot create a pipe");
-  pipe_ends result{descriptor(ends[0]), descriptor(ends[1])};
-  if (ours_reads) ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  return result;
-}
-
-descriptor input_of(const std::string& text) {
-  if (text.empty()) {
-    descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    if (!nothing) fail("cannot open /dev/null");
-    return nothing;
-  }
-  return memory_file("kevo-input", text);
-}
 
 std::uint64_t resident_bytes() {
   std::FILE* file = std::fopen("/proc/self/statm", "re");

@@ -14,11 +14,11 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/spawn.hpp"
 #include "fitness/sandbox/bubblewrap.hpp"
 #include "fitness/sandbox/filters.hpp"
 #include "fitness/sandbox/launch_in.hpp"
 #include "fitness/sandbox/reachable.hpp"
+#include "src/base/process/spawn.hpp"
 
 namespace kevo {
 namespace fs = std::filesystem;
@@ -245,8 +245,8 @@ void add_prefix(std::vector<mount>& mounts, const std::string& prefix) {
 
 }  // namespace
 
-child_process launch(const launch_spec& spec) {
-  return detail::launch_in(containment_for(spec), spec);
+child_process launch(const launch_spec& spec, void (*held)(pid_t, void*), void* context) {
+  return detail::launch_in(containment_for(spec), spec, held, context);
 }
 
 exit_report run(const launch_spec& spec, std::stop_token stop) {

@@ -12,8 +12,11 @@ namespace kevo {
 
 /// Starts a process. With a sandbox this returns just after the process was released into its first
 /// instruction.
+/// @param held called, if given, with `context` and the id of a process in a sandbox of its own before it
+/// runs argv[0]
 /// @throws kevo::error (environment) if the sandbox or the process cannot be set up
-child_process launch(const launch_spec& spec);
+child_process launch(const launch_spec& spec, void (*held)(pid_t inner, void* context) = nullptr,
+                     void* context = nullptr);
 
 /// `launch` and `wait`.
 exit_report run(const launch_spec& spec, std::stop_token stop = {});

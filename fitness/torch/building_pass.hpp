@@ -8,9 +8,9 @@
 
 #include <boost/json/object.hpp>
 
-#include "fitness/process/descriptor.hpp"
 #include "fitness/process/process.hpp"
 #include "fitness/torch/python_server.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo::torch {
 

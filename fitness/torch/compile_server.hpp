@@ -9,8 +9,8 @@
 #include <kevo/program.hpp>
 
 #include "fitness/build/python_packages.hpp"
-#include "fitness/process/descriptor.hpp"
 #include "fitness/process/process.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo::torch {
 

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <fcntl.h>
 #include <mutex>
 #include <poll.h>
 #include <sys/socket.h>
@@ -15,14 +14,15 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/descriptor.hpp"
-#include "fitness/process/memory_file.hpp"
 #include "fitness/process/own_program.hpp"
 #include "fitness/process/read_memory.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/module_folder.hpp"
 #include "fitness/torch/python_spec.hpp"
 #include "src/base/json/exact_parse.hpp"
+#include "src/base/process/descriptor.hpp"
+#include "src/base/process/memory_file.hpp"
+#include "src/base/process/pipe.hpp"
 
 namespace kevo::torch {
 namespace {
@@ -200,10 +200,7 @@ forked_process python_server::state::fork(const boost::json::object& job,
                                           const std::vector<int>& descriptors) {
   const auto* models = job.if_contains("models");
   const bool imports = models != nullptr && models->as_bool();
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe", std::strerror(errno));
-  detail::descriptor told(ends[0]);
-  const detail::descriptor tell(ends[1]);
+  auto [told, tell] = detail::make_pipe(false);
   const auto text = detail::memory_file("kevo-job", boost::json::serialize(job));
   std::vector<int> all = {tell.get(), text.get()};
   all.insert(all.end(), descriptors.begin(), descriptors.end());

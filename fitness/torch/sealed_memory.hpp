@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "fitness/process/descriptor.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo::torch {
 

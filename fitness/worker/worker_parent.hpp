@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "fitness/process/descriptor.hpp"
 #include "fitness/process/process.hpp"
 #include "fitness/worker/call_chain.hpp"
 #include "fitness/worker/own_results.hpp"
 #include "fitness/worker/protocol.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo {
 

@@ -77,7 +77,7 @@ class session {
       advice = review(fmt::format("{} turns in a row submitted nothing", fruitless_));
     sections_ = std::move(sections);
     advice_ = std::move(advice);
-    talk_.offer(agent_tools());
+    talk_.offer(agent_tools(op.tools.get()));
     begin();
   }
 
@@ -280,11 +280,18 @@ class session {
   std::string answer(const tool_call& call) {
     const auto given = arguments_of(call);
     if (!given.complaint.empty()) return "error: " + given.complaint;
+    if (answers_from_outside(call.name)) {
+      if (auto said = recorded_answer(call)) {
+        ++runs_;
+        return *std::move(said);
+      }
+    }
     if (const auto said = on_files(call.name, given)) return *said;
     if (const auto said = on_reading(call.name, given)) return *said;
     if (const auto said = on_drafts(call.name, given)) return *said;
+    if (const auto said = on_machine(call.name, given)) return *said;
     std::string all;
-    for (const auto& one : agent_tools()) all += (all.empty() ? "" : ", ") + one.name;
+    for (const auto& one : agent_tools(op_.tools.get())) all += (all.empty() ? "" : ", ") + one.name;
     return fmt::format("error: there is no tool '{}'; there are {}", call.name.substr(0, 80), all);
   }
 
@@ -310,6 +317,10 @@ class session {
     }
     if (name == "edit_file")
       return done(folder_.edit(given.text("path"), given.text("search"), given.text("replace")));
+    if (name == "grep") {
+      const std::string found = folder_.grep(given.text("text"), given.text("path"));
+      return found.empty() ? "no line contains it" : found;
+    }
     if (name == "delete_file") return done(folder_.remove(given.text("path")));
     if (name == "reset") {
       const std::string number = given.text("draft");
@@ -349,12 +360,37 @@ class session {
     if (name == "compile") return evaluate(evaluation_stage::built);
     if (name == "test") return evaluate(evaluation_stage::checked);
     if (name == "time") return evaluate(evaluation_stage::timed_full);
+    if (name == "compare") return drafts_.comparison(given.text("draft"), given.text("with"));
     if (name == "profile") {
       const std::string known = drafts_.profile();
       return known.empty() ? "error: compile, test or time first" : known;
     }
     if (name == "submit") return submit(given);
     return std::nullopt;
+  }
+
+  /// The tools that run something besides evaluations; nothing if `name` is none of them.
+  std::optional<std::string> on_machine(const std::string& name, const tool_arguments& given) {
+    const draft_tools* outside = op_.tools.get();
+    if (outside == nullptr) return std::nullopt;
+    if (name == "run" && outside->run) {
+      const auto made = folder_.beginning_with(given.text("path"));
+      if (!made) return fmt::format("error: there is no file '{}'", given.text("path").substr(0, 80));
+      if (++runs_ > op_.limits.runs) return "error: the runs of this turn are used up";
+      return outside->run(*made, given.text("counters") == "true", request_.stop);
+    }
+    if (name == "assembly" && outside->assembly) {
+      if (++runs_ > op_.limits.runs) return "error: the runs of this turn are used up";
+      return outside->assembly(folder_.candidate(*parent_.program), given.text("function"), request_.stop);
+    }
+    return std::nullopt;
+  }
+
+  /// What the tool answered when the turn was made that is now repeated: the next recorded request holds it.
+  std::optional<std::string> recorded_answer(const tool_call& call) const {
+    if (!op_.with.models->repeats(request_.job)) return std::nullopt;
+    const auto next = op_.with.models->recalled_messages(request_.job, op_.name());
+    return next ? answer_in(*next, call.id) : std::nullopt;
   }
 
   std::string difference(const std::string& id) const {
@@ -473,6 +509,7 @@ class session {
   std::int64_t fruitless_ = 0;  ///< turns before this one, in a row, without a proposal
   std::optional<proposal> submitted_;
   std::int64_t interventions_ = 0;
+  std::int64_t runs_ = 0;
   std::int64_t tokens_ = 0;
   int cut_ = 0;  ///< replies in a row that were cut or empty
   double spent_s_ = 0;

@@ -101,6 +101,32 @@ std::string agent_folder::write(const std::string& path, std::string text) {
   return {};
 }
 
+std::string agent_folder::grep(const std::string& text, const std::string& path) const {
+  std::string found;
+  for (const auto& file : work_.files) {
+    if (!path.empty() && file.path != path) continue;
+    std::string_view rest = file.text;
+    for (std::size_t line = 1; !rest.empty(); ++line) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      const std::string_view one = rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      if (one.find(text) != std::string_view::npos) found += fmt::format("{}:{}: {}\n", file.path, line, one);
+    }
+  }
+  return found;
+}
+
+std::optional<program> agent_folder::beginning_with(const std::string& path) const {
+  const source_file* first = find(path);
+  if (first == nullptr) return std::nullopt;
+  program made = work_;
+  made.files = {*first};
+  for (const auto& file : work_.files) {
+    if (&file != first) made.files.push_back(file);
+  }
+  return made;
+}
+
 std::string agent_folder::remove(const std::string& path) {
   if (auto wrong = path_complaint(path); !wrong.empty()) return wrong;
   const source_file* file = find(path);

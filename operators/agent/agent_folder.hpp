@@ -3,6 +3,7 @@
 // path, link or command of a model's can lead anywhere else.
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,10 @@ class agent_folder {
   std::string write(const std::string& path, std::string text);
   /// Replaces `search`, which must fit in one place and need not be whole lines, as an edit of llm_diff does.
   std::string edit(const std::string& path, const std::string& search, const std::string& replace);
+  /// The lines that contain a text, as "path:line: text", of one file or, if `path` is empty, of all.
+  std::string grep(const std::string& text, const std::string& path) const;
+  /// The files with one of them first, which is built as a program of its own; nothing if there is none.
+  std::optional<program> beginning_with(const std::string& path) const;
   /// Removes a file, but not the first one, which is what is built.
   std::string remove(const std::string& path);
   /// Goes back to a program.

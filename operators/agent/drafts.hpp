@@ -34,6 +34,9 @@ class agent_drafts {
   answer evaluate(const program& draft, evaluation_stage wanted, const std::string& plan);
   /// All that is known of the draft that was evaluated last; empty if there is none.
   std::string profile() const;
+  /// How many times as fast one draft is as another, or as the parent if `other` is empty, for each workload;
+  /// from their pairs with the baseline. An error if one of them was not timed.
+  std::string comparison(const std::string& one, const std::string& other) const;
   /// Why a draft may not be submitted, without "refused: "; empty if it may.
   std::string refusal(const program& draft) const;
   /// That an earlier draft was faster than this one, and which; empty if none was.
@@ -54,6 +57,7 @@ class agent_drafts {
 
  private:
   void note(const program& draft, const std::string& plan);
+  const evaluation* timed(const std::string& number) const;
   /// The number by which the model is told of a draft, from 1.
   std::size_t number_of(const content_id& draft) const;
   std::string verdict() const;

@@ -19,6 +19,23 @@ std::int64_t tokens_of(const std::vector<chat_message>& messages) {
 
 }  // namespace
 
+std::optional<std::string> answer_in(const std::string& messages, const std::string& call_id) {
+  boost::system::error_code ec;
+  const boost::json::value parsed = boost::json::parse(messages, ec, {}, {.max_depth = 64});
+  if (ec || call_id.empty() || !parsed.is_array()) return std::nullopt;
+  const boost::json::array& all = parsed.get_array();
+  for (std::size_t i = all.size(); i-- > 0;) {  // some servers give ids again
+    const auto* one = all[i].if_object();
+    if (one == nullptr) continue;
+    const auto* id = one->if_contains("tool_call_id");
+    const auto* content = one->if_contains("content");
+    if (id != nullptr && id->is_string() && id->get_string() == call_id && content != nullptr &&
+        content->is_string())
+      return std::string(content->get_string());
+  }
+  return std::nullopt;
+}
+
 std::string without_long_texts(const std::string& arguments) {
   boost::system::error_code ec;
   boost::json::value parsed = boost::json::parse(arguments, ec, {}, {.max_depth = 16});

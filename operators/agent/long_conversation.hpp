@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ std::size_t begin_of_last_steps(const agent_steps& steps, std::size_t count);
 void shorten_before(agent_steps& steps, std::size_t end);
 /// Leaves out the oldest steps, but never the last one, until what is left is estimated at most `tokens`.
 void leave_out_oldest(agent_steps& steps, std::int64_t tokens);
+/// What the tool whose call has this id answered, in a recorded request; nothing if it is not there.
+std::optional<std::string> answer_in(const std::string& messages, const std::string& call_id);
 /// The arguments of a call with long texts replaced by their sizes; the same if they are no JSON object.
 std::string without_long_texts(const std::string& arguments);
 

@@ -29,12 +29,17 @@ constexpr std::pair<const char*, const char*> required_arguments[] = {
     {"read_file", "path"},   {"write_file", "path"},   {"write_file", "text"},
     {"edit_file", "path"},   {"edit_file", "search"},  {"edit_file", "replace"},
     {"delete_file", "path"}, {"read_candidate", "id"}, {"search_knowledge", "query"},
-    {"submit", "summary"}};
+    {"submit", "summary"},   {"grep", "text"},         {"run", "path"},
+    {"compare", "draft"}};
 
 }  // namespace
 
-std::vector<tool_definition> agent_tools() {
-  return {
+bool answers_from_outside(const std::string& name) {
+  return name == "run" || name == "assembly";
+}
+
+std::vector<tool_definition> agent_tools(const draft_tools* outside) {
+  std::vector<tool_definition> all = {
       tool("list_files", "Names of the files in your scratch folder."),
       tool("read_file", "Text of a file of your scratch folder.", {"path"}),
       tool("write_file",
@@ -46,6 +51,8 @@ std::vector<tool_definition> agent_tools() {
            "Replace text in a file: whole lines, or a part of one. `search` must fit in exactly one place.",
            {"path", "search", "replace"}),
       tool("delete_file", "Remove a file of your scratch folder.", {"path"}),
+      tool("grep", "Lines of the files of your scratch folder, or of one of them, that contain a text.",
+           {"text", "path?"}),
       tool("reset", "Make your scratch folder the parent again, or one of your drafts by number.",
            {"draft?"}),
       tool("diff", "What your main file changed against the parent's, or against a candidate's by number.",
@@ -59,6 +66,11 @@ std::vector<tool_definition> agent_tools() {
       tool("compile", "Build what is in your scratch folder."),
       tool("test", "Build it, and check its results."),
       tool("time", "Build it, check its results, and time it."),
+      tool("compare",
+           "How many times as fast one of your drafts, by number, is as another one, or as the parent if "
+           "`with` "
+           "is left out: for each workload, with an interval of confidence. Both must have been timed.",
+           {"draft", "with?"}),
       tool("profile",
            "Measures, timings by workload and resources, as your latest build, test or timing found them."),
       tool(
@@ -68,6 +80,22 @@ std::vector<tool_definition> agent_tools() {
           "timed, valid and not slower than the parent. If an earlier draft was faster, you are told, unless "
           "`force` is \"true\".",
           {"summary", "draft?", "force?"})};
+  if (outside != nullptr && outside->run)
+    all.push_back(tool(
+        "run",
+        "Build and run a file of your scratch folder that has a function main and may include your other "
+        "files: a microbenchmark, a look at CPUID, a test of an idea. It runs alone on a processor that is "
+        "measured on, for at most 10 s, without network and files of others, and you get what it prints. "
+        "With `counters` \"true\", also its instructions, cycles and cache misses.",
+        {"path", "counters?"}));
+  if (outside != nullptr && outside->assembly)
+    all.push_back(
+        tool("assembly",
+             "The innermost loops in the machine code of what is in your scratch folder, with vector "
+             "width, spilled registers and, where it is installed, what llvm-mca says of the first "
+             "one. `function`: only loops of functions whose name contains this.",
+             {"function?"}));
+  return all;
 }
 
 tool_arguments arguments_of(const tool_call& call) {

@@ -5,12 +5,16 @@
 #include <string>
 #include <vector>
 
+#include <kevo/fitness/draft_tools.hpp>
 #include <kevo/llm/chat.hpp>
 
 namespace kevo {
 
-/// Name, description and parameters of all tools.
-std::vector<tool_definition> agent_tools();
+/// Name, description and parameters of all tools. `outside`: those of the fitness function; may be null.
+std::vector<tool_definition> agent_tools(const draft_tools* outside);
+/// Whether what a tool answers does not follow from its arguments and the turn alone, so that a repeated turn
+/// has to be given what it answered then.
+bool answers_from_outside(const std::string& name);
 
 /// What a model gave a tool.
 struct tool_arguments {

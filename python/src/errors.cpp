@@ -7,9 +7,9 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/spawn.hpp"
 #include "python/src/bind.hpp"
 #include "python/src/interpreter.hpp"
+#include "src/base/process/spawn.hpp"
 
 namespace kevo::python {
 namespace {

@@ -1,10 +1,10 @@
 // kevo doctor: what is in force on this machine, and what is missing for what.
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -19,11 +19,12 @@
 #include "fitness/machine/ceilings.hpp"
 #include "fitness/machine/core_plan.hpp"
 #include "fitness/machine/cores.hpp"
+#include "fitness/machine/hardware_counters.hpp"
 #include "fitness/machine/memory_watch.hpp"
-#include "fitness/process/find_program.hpp"
 #include "fitness/process/process.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/torch/python_server.hpp"
+#include "src/base/process/find_program.hpp"
 #include "src/cli/command.hpp"
 #include "src/run/model_checks.hpp"
 
@@ -93,11 +94,18 @@ std::vector<machine_fact> look_around() {
                      ? "not found; without it vector instructions are not counted (install binutils)"
                      : objdump});
   all.push_back(memory_now());
-  const bool counters = std::filesystem::exists("/proc/sys/kernel/perf_event_paranoid");
-  all.push_back({"hardware counters", counters, false,
-                 counters
-                     ? "perf events are available (optional; kevo does not need them)"
-                     : "perf events are not available on this kernel (optional; kevo does not need them)"});
+  const std::string no_counters = missing_counters();
+  all.push_back({"hardware counters", no_counters.empty(), false,
+                 no_counters.empty() ? "instructions, cycles and cache misses can be counted (optional: the "
+                                       "tool run of the operator agent uses them)"
+                                     : no_counters + " (optional)"});
+  for (const auto& [name, use] : {std::pair("valgrind", "counts instructions and cache misses"),
+                                  std::pair("llvm-mca", "analyses loops")}) {
+    const std::string version = first_line_of({name, "--version"});
+    all.push_back(
+        {name, !version.empty(), false,
+         version.empty() ? fmt::format("not found (optional; it {} for the operator agent)", use) : version});
+  }
   try {
     const auto found = torch::find_torch({}, contains(sandbox_mode::best));
     all.push_back(

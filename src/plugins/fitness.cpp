@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <kevo/fitness/draft_tools.hpp>
+
 #include "fitness/command/command_fitness.hpp"
 #include "fitness/cpu/cpu_fitness.hpp"
 #include "fitness/torch/torch_fitness.hpp"
@@ -87,7 +89,16 @@ any_fitness cpu_from(settings& from, const build_context& context) {
   made.cache_dir = cache_from(from, context);
   if (!context.task) return {};
   if (places != 1) return cpu_fitness_pool(context.task, std::move(made), places);
-  return any_fitness(std::make_shared<cpu_fitness>(context.task, std::move(made)));
+  const auto own = std::make_shared<cpu_fitness>(context.task, std::move(made));
+  if (const auto tools = context.services.get<draft_tools>()) {
+    tools->run = [own](const program& source, bool counters, const std::stop_token& stop) {
+      return own->run_scratch(source, counters, stop);
+    };
+    tools->assembly = [own](const program& draft, const std::string& function, const std::stop_token& stop) {
+      return own->assembly(draft, function, stop);
+    };
+  }
+  return any_fitness(own);
 }
 
 any_fitness torch_from(settings& from, const build_context& context,

@@ -311,6 +311,9 @@ agent agent_from(settings& from, const build_context& context) {
         "maximum number of evaluations of drafts (tests and timings) in one turn");
   count("compilations", op.limits.compilations, "builds",
         "maximum number of drafts that are only compiled in one turn");
+  count("runs", op.limits.runs, "runs",
+        "maximum number of programs of the model's own that are built and run (tool run), and of looks at "
+        "machine code (tool assembly), in one turn");
   count("stalled", op.limits.stalled, "evaluations",
         "number of consecutive evaluations without a gain after which the supervisor, a model in a "
         "conversation of its own, intervenes");
@@ -337,6 +340,13 @@ agent agent_from(settings& from, const build_context& context) {
                   .above = 0.0,
                   .unit = "s",
                   .doc = "maximum time that the model calls and evaluations of one turn may take"});
+  if (from.boolean("tools",
+                   {.def = false,
+                    .doc = "whether the model also has the tools of the fitness function: run builds "
+                           "and runs programs of the model's own in the sandbox, with hardware "
+                           "counters if wanted; assembly shows the loops of a draft's machine code. "
+                           "The cpu backend has them with places: 1"}))
+    op.tools = context.services.get<draft_tools>();
   op.limits.margin =
       limits.real("margin", {.def = op.limits.margin,
                              .min = 0.0,

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -143,6 +144,7 @@ class coordinator {
       const bool must_run = confirms || (settled && !row.evaluated);
       if (auto known = draft_result(*evaluate))
         return shared_.ended.push(evaluation_end{evaluate->id, *std::move(known)});
+      if (chosen_.erase(id_of(*evaluate->request.program)) > 0) evaluate->request.fresh = true;
       shared_.to_evaluate.push({std::move(*evaluate), must_run, confirms});
     }
   }
@@ -157,14 +159,23 @@ class coordinator {
     return std::move(found.mapped());
   }
 
-  /// Keeps what the turn knows of its proposal, and forgets its other drafts.
+  /// Keeps what the turn knows of its proposal, and forgets its other drafts. A proposal that is the best of
+  /// several by their times owes a part of its time to chance, so that it is measured again.
   void keep_draft_result(const variation_end& end) {
-    const auto drafts = drafts_.extract(end.id);
+    const auto turn = drafts_.extract(end.id);
     const auto* made = std::get_if<proposal>(&end.result);
-    if (drafts.empty() || made == nullptr || made->program.files.empty()) return;
+    if (turn.empty() || made == nullptr || made->program.files.empty()) return;
     const content_id id = id_of(made->program);
-    if (const auto found = drafts.mapped().find(id); found != drafts.mapped().end())
+    std::size_t timed = turn.mapped().timed.size();
+    if (const auto begun = settings_.begun.find(end.id); begun != settings_.begun.end()) {
+      for (const auto& [draft, result] : begun->second.drafts)
+        timed += is_timed(result) && !turn.mapped().timed.contains(draft) ? 1U : 0U;
+    }
+    if (timed > 1) {
+      chosen_.insert(id);
+    } else if (const auto found = turn.mapped().results.find(id); found != turn.mapped().results.end()) {
       proposed_[id] = found->second;
+    }
   }
 
   /// Waits for an ending and tells it, and all others that are there.
@@ -193,10 +204,13 @@ class coordinator {
     shared_.engine.tell(end.id, std::move(end.result), settings_.clock_s());
   }
   void tell(draft_end& end) {
-    // A measurement that something disturbed is made again.
-    if (end.result.valid() && end.result.stage == evaluation_stage::timed_full &&
-        !end.result.context.contains("disturbed"))
-      drafts_[end.id].insert_or_assign(id_of(end.draft), end.result);
+    if (is_timed(end.result)) {
+      turn_drafts& turn = drafts_[end.id];
+      turn.timed.insert(id_of(end.draft));
+      // A measurement that something disturbed is made again.
+      if (end.result.stage == evaluation_stage::timed_full && !end.result.context.contains("disturbed"))
+        turn.results.insert_or_assign(id_of(end.draft), end.result);
+    }
     shared_.engine.tell_draft(end.id, end.draft, std::move(end.result), settings_.clock_s());
   }
   void tell(further_end& end) {
@@ -237,10 +251,18 @@ class coordinator {
   const driver_settings& settings_;
   driver_load load_;
   std::exception_ptr fault_;
-  /// Drafts of the turns that are out, and of the proposals that were not evaluated since, as they were
-  /// measured.
-  std::map<ticket, std::map<content_id, evaluation>> drafts_;
-  std::map<content_id, evaluation> proposed_;
+  /// The drafts of a turn that were timed.
+  struct turn_drafts {
+    std::set<content_id> timed;
+    std::map<content_id, evaluation> results;  ///< those that need not be measured again
+  };
+  static bool is_timed(const evaluation& result) {
+    return result.valid() && result.stage >= evaluation_stage::timed_short;
+  }
+
+  std::map<ticket, turn_drafts> drafts_;       ///< of the turns that are out
+  std::map<content_id, evaluation> proposed_;  ///< not evaluated since, as they were measured
+  std::set<content_id> chosen_;                ///< proposals to be measured again
   std::optional<std::chrono::steady_clock::time_point> refreshed_;
   std::optional<std::chrono::steady_clock::time_point> stopped_at_;  ///< when the search was seen stopped
 };

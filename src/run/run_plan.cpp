@@ -6,6 +6,7 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value_from.hpp>
 
+#include <kevo/fitness/draft_tools.hpp>
 #include <kevo/load_task.hpp>
 #include <kevo/plugins.hpp>
 
@@ -250,6 +251,7 @@ session_plan decode_plan(const config_source& config, const config_options& opti
   }
   services offered;
   offered.put(plan.models);
+  offered.put(std::make_shared<draft_tools>());  // the fitness function sets those that it has
   const build_context context{.task = plan.parts.task,
                               .directory = config.directory,
                               .run_directory = run_directory,

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fitness/process/descriptor.hpp"
+#include "src/base/process/descriptor.hpp"
 #include "src/base/sqlite/sqlite.hpp"
 #include "src/remote/protocol.hpp"
 #include "src/serve/checkpoints.hpp"

@@ -8,8 +8,8 @@
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
-#include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "src/base/process/find_program.hpp"
 #include "tests/support/has.hpp"
 #include "tests/support/llm_server.hpp"
 #include "tests/support/shell.hpp"

@@ -21,9 +21,9 @@
 
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 #include "fitness/cuda/launch/resolve.hpp"
-#include "fitness/process/find_program.hpp"
 #include "operators/llm/conversation.hpp"
 #include "operators/tune/setting_space.hpp"
+#include "src/base/process/find_program.hpp"
 #include "src/lab/ablation.hpp"
 #include "src/llm/cassette.hpp"
 #include "src/suite/suite_plan.hpp"

@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 
-#include "fitness/process/find_program.hpp"
+#include "src/base/process/find_program.hpp"
 #include "tests/support/shell.hpp"
 
 namespace dualkv_libraries {

@@ -12,7 +12,7 @@
 
 #include <kevo/task.hpp>
 
-#include "fitness/process/find_program.hpp"
+#include "src/base/process/find_program.hpp"
 #include "src/task/task_loader.hpp"
 #include "tests/support/shell.hpp"
 

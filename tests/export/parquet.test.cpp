@@ -13,7 +13,7 @@
 #include <kevo/load_task.hpp>
 #include <kevo/task_id.hpp>
 
-#include "fitness/process/find_program.hpp"
+#include "src/base/process/find_program.hpp"
 #include "tests/export/model_run.hpp"
 #include "tests/support/has.hpp"
 #include "tests/support/shell.hpp"

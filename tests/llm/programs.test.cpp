@@ -84,6 +84,26 @@ TEST_CASE("failures of a program are failures of the model, with the end of its 
   const chat_reply missing = none.chat(hello, {});
   CHECK(missing.status == reply_status::rejected);
   CHECK_MESSAGE(has(missing.detail, "'/nowhere/program' cannot be started"), missing.detail);
+  CHECK(has(endpoint({.command = {"kevo-no-such-program"}, .retries = {.tries = 1}}).chat(hello, {}).detail,
+            "there is no such executable file"));
+}
+
+TEST_CASE("a program may complain at length, lies beside its config, and leaves nothing behind") {
+  const chat_reply loud = said_by("head -c 1000000 /dev/zero | tr '\\0' x >&2; echo done");
+  CHECK(loud.ok());
+  CHECK(loud.content == "done\n");
+  const shell::scratch folder;
+  const std::filesystem::path place = (folder / "answer.sh").parent_path();
+  shell::write_file(folder / "answer.sh", "#!/bin/sh\npwd\n(sleep 60; echo late) &\n");
+  std::filesystem::permissions(folder / "answer.sh", std::filesystem::perms::owner_all);
+  const auto began = std::chrono::steady_clock::now();
+  const chat_reply beside = endpoint({.command = {"./answer.sh"},
+                                      .directory = place.string(),
+                                      .limits = {.total_s = 20},
+                                      .retries = {.tries = 1}})
+                                .chat(hello, {});
+  CHECK_MESSAGE(has(beside.content, place.filename().string()), beside.detail);
+  CHECK(std::chrono::steady_clock::now() - began < std::chrono::seconds(20));
 }
 
 TEST_CASE("a model has a url or a command") {

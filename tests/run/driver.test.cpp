@@ -204,28 +204,40 @@ TEST_CASE("an operator that throws anything or proposes an empty program loses i
   }
 }
 
-TEST_CASE("what a turn has measured of its proposal is not measured again, and the record replays") {
+TEST_CASE(
+    "what a turn has measured of its proposal is not measured again, unless it was the best of several, and "
+    "the record replays") {
   struct counting {
     std::shared_ptr<std::atomic<int>> measured = std::make_shared<std::atomic<int>>(0);
+    std::shared_ptr<std::atomic<int>> afresh = std::make_shared<std::atomic<int>>(0);
     evaluation evaluate(const evaluation_request& request) {
       if (request.wanted == evaluation_stage::timed_full) ++*measured;
+      if (request.wanted == evaluation_stage::timed_full && request.fresh) ++*afresh;
       return toy::hill{}.evaluate(request);
     }
   };
   struct drafter {
+    bool several = false;
     std::string name() const { return "drafter"; }
     bool replayable() const { return false; }
-    variation_result vary(const variation_request& request, rng&) {
+    variation_result vary(const variation_request& request, rng&) const {
       const int x = toy::number_in(*request.parents.front()->program);
-      for (const int more : {7, 5}) request.evaluate(toy::program_of(x + more));
-      return proposal{toy::program_of(x + 7), "the better of two"};
+      request.evaluate(toy::program_of(x + 7));
+      if (several) request.evaluate(toy::program_of(x + 5));
+      request.evaluate(toy::program_of(x + 3), evaluation_stage::checked);
+      return proposal{toy::program_of(x + 7), "timed"};
     }
   };
+  bool several = false;
+  SUBCASE("one draft") {}
+  SUBCASE("the better of two") {
+    several = true;
+  }
   std::vector<event> events;
   const candidate_store store = memory_store();
   const auto parts_of = [&](toy::recorder listen) {
     auto made = toy::parts({.evaluations = 40}, listen);
-    made.operators = {drafter{}};
+    made.operators = {drafter{several}};
     return made;
   };
   auto made = parts_of(toy::recorder{&events});
@@ -237,15 +249,17 @@ TEST_CASE("what a turn has measured of its proposal is not measured again, and t
   int drafts = 0;
   int told = 0;
   for (const event& e : events) {
-    drafts += std::holds_alternative<draft_evaluated>(e.payload) ? 1 : 0;
+    const auto* draft = std::get_if<draft_evaluated>(&e.payload);
+    drafts += draft != nullptr && draft->result->stage >= evaluation_stage::timed_full ? 1 : 0;
     const auto* result = std::get_if<evaluation_told>(&e.payload);
     if (result == nullptr || result->wanted != evaluation_stage::timed_full) continue;
     ++told;
     // The draft's evaluation has paid for it.
-    CHECK((result->candidate == 0 || result->result->cost.wall_s == 0));
+    CHECK((several || result->candidate == 0 || result->result->cost.wall_s == 0));
   }
   CHECK(told > 5);
-  CHECK(*fitness.measured == drafts + 1);  // the drafts and the seed
+  CHECK(*fitness.measured == drafts + 1 + (several ? told - 1 : 0));  // the drafts and the seed
+  CHECK(*fitness.afresh == (several ? told - 1 : 0));
 
   search again(parts_of({}), {.seed = 5, .proposals_ahead = 0});
   const replay_report report = replay(again, source_of(events), store.program_of);

@@ -13,10 +13,10 @@
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
-#include "fitness/process/find_program.hpp"
 #include "fitness/torch/python_server.hpp"
 #include "fitness/torch/source_facts.hpp"
 #include "operators/llm/conversation.hpp"
+#include "src/base/process/find_program.hpp"
 #include "src/llm/cassette.hpp"
 #include "src/task/source_file.hpp"
 #include "tests/support/has_pytorch.hpp"

@@ -15,10 +15,10 @@
 #include "fitness/build/compiler.hpp"
 #include "fitness/cuda/compile/cub_headers.hpp"
 #include "fitness/cuda/compile/cubin.hpp"
-#include "fitness/process/descriptor.hpp"
-#include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
+#include "src/base/process/descriptor.hpp"
+#include "src/base/process/find_program.hpp"
 
 namespace kevo::cuda {
 namespace fs = std::filesystem;

@@ -7,8 +7,8 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cuda/wire/wire.hpp"
-#include "fitness/process/memory_file.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "src/base/process/memory_file.hpp"
 
 namespace kevo::cuda {
 namespace {

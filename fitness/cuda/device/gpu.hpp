@@ -10,7 +10,7 @@
 
 #include "fitness/cuda/device/protocol.hpp"
 #include "fitness/cuda/driver/execute.hpp"
-#include "fitness/process/descriptor.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo::cuda {
 

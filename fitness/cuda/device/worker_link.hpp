@@ -12,7 +12,7 @@
 
 #include "fitness/cuda/device/protocol.hpp"
 #include "fitness/cuda/wire/worker_protocol.hpp"
-#include "fitness/process/descriptor.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo::cuda {
 

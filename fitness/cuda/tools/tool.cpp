@@ -11,9 +11,9 @@
 
 #include "fitness/cuda/device/client.hpp"
 #include "fitness/cuda/worker/driver_libraries.hpp"
-#include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
+#include "src/base/process/find_program.hpp"
 
 namespace kevo::cuda {
 namespace fs = std::filesystem;

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <thread>
 
-#include "fitness/process/descriptor.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo {
 

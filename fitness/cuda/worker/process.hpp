@@ -12,10 +12,10 @@
 
 #include "fitness/cuda/device/protocol.hpp"
 #include "fitness/cuda/worker/host_memory_watch.hpp"
-#include "fitness/process/descriptor.hpp"
 #include "fitness/process/forked_process.hpp"
 #include "fitness/process/process.hpp"
 #include "fitness/worker/shared_memory.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo::cuda {
 

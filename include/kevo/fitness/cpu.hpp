@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,13 @@ class cpu_fitness {
   /// @throws kevo::error: input (the reference or a baseline does not build or is wrong), environment (a
   /// program that is known to work fails, too), interrupted
   evaluation evaluate(const evaluation_request& request);
+
+  /// `draft_tools::run`: at most 10 s, in the sandbox, on the processors of the measurement, which nothing
+  /// else uses meanwhile. Without a sandbox nothing is run.
+  /// @throws kevo::error: environment, interrupted
+  std::string run_scratch(const program& source, bool counters, const std::stop_token& stop);
+  /// `draft_tools::assembly`. @throws kevo::error: environment, interrupted
+  std::string assembly(const program& draft, const std::string& function, const std::stop_token& stop);
 
   /// One line that describes machine and settings: "cpu: AMD EPYC (2 processors), g++ -O3 -march=native, 1
   /// thread, ..."

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 
+#include <kevo/fitness/draft_tools.hpp>
 #include <kevo/operators/conversation.hpp>
 #include <kevo/vary.hpp>
 
@@ -27,6 +28,7 @@ struct agent_limits {
   double seconds = 1800;           ///< [s] maximum time of model calls and evaluations
   std::int64_t evaluations = 30;   ///< maximum number of drafts that are tested or timed
   std::int64_t compilations = 60;  ///< maximum number of drafts that are only compiled
+  std::int64_t runs = 30;          ///< maximum number of programs of the model's own that are run
   std::int64_t stalled = 8;        ///< consecutive evaluations without a gain before an intervention
   std::int64_t failing = 5;        ///< consecutive evaluations that are not valid before an intervention
   std::int64_t repeated =
@@ -48,14 +50,14 @@ struct agent_notes {
   std::int64_t context = 0;    ///< [tokens] of the model's server, as far as it said it; 0: not known
 };
 
-/// The operator. Tools of the model: list_files, read_file, write_file, edit_file, delete_file, reset, diff,
-/// read_lineage, read_candidate, search_knowledge, compile, test, time, profile, submit. `compile`, `test`
-/// and `time` call the run's fitness function up to the stages built, checked and timed_full; a fitness
-/// function without stages does the whole evaluation each time. A program can be submitted only if it was
-/// timed, is valid, and is not worse than the parent; if an earlier draft of the turn was faster, the model
-/// has to insist. Files that the model wrote are a part of the program if a file of the program names them.
-/// If a limit ends the turn, the best draft that is better than the parent is proposed. The journal contains
-/// every message.
+/// The operator. Tools of the model: list_files, read_file, write_file, edit_file, delete_file, grep, reset,
+/// diff, read_lineage, read_candidate, search_knowledge, compile, test, time, compare, profile, submit; and,
+/// where `tools` has them, run and assembly. `compile`, `test` and `time` call the run's fitness function up
+/// to the stages built, checked and timed_full; a fitness function without stages does the whole evaluation
+/// each time. A program can be submitted only if it was timed, is valid, and is not worse than the parent; if
+/// an earlier draft of the turn was faster, the model has to insist. Files that the model wrote are a part of
+/// the program if a file of the program names them. If a limit ends the turn, the best draft that is better
+/// than the parent is proposed. The journal contains every message.
 ///
 /// With `notes_bytes`, the model is asked at the end of each turn for notes: what was tried, with which
 /// result, and what to try next, together with those earlier notes that are still true. The next turn and its
@@ -67,6 +69,8 @@ struct agent {
   llm_settings with;    ///< the model and its prompts; `models` must not be null when `vary` is called
   agent_limits limits;  ///< limits of one turn
   std::size_t notes_bytes = 0;  ///< maximum size of the notes; 0 disables them
+  /// Those of the run's fitness function; may be null. A repeated turn does not call them.
+  std::shared_ptr<const draft_tools> tools = {};
   /// The notes of the last turn, shared by all copies.
   std::shared_ptr<agent_notes> notes = std::make_shared<agent_notes>();
   std::string name() const { return "agent"; }

@@ -18,9 +18,9 @@
 #include "fitness/cpu/cpp_programs.hpp"
 #include "fitness/cpu/cpu_fitness.hpp"
 #include "fitness/oracle/signature.hpp"
-#include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
+#include "src/base/process/find_program.hpp"
 #include "src/export/bundle/cpp_program.hpp"
 #include "src/export/bundle/symbol_address.hpp"
 

@@ -13,8 +13,8 @@
 #include <kevo/error.hpp>
 
 #include "fitness/cpu/cpu_fitness.hpp"
-#include "fitness/process/find_program.hpp"
 #include "fitness/worker/thread_runtime.hpp"
+#include "src/base/process/find_program.hpp"
 #include "tests/fitness/cpu/line_task.hpp"
 #include "tests/support/skip.hpp"
 

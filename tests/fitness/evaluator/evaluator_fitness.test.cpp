@@ -10,7 +10,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/evaluator/interpreter.hpp"
-#include "fitness/process/find_program.hpp"
+#include "src/base/process/find_program.hpp"
 #include "tests/support/has.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/support/skip.hpp"

@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "fitness/evaluator/evaluator_fitness.hpp"
-#include "fitness/process/find_program.hpp"
+#include "src/base/process/find_program.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/support/skip.hpp"
 

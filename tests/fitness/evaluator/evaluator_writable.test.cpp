@@ -15,9 +15,9 @@
 
 #include "fitness/evaluator/evaluator_fitness.hpp"
 #include "fitness/evaluator/writable_folders.hpp"
-#include "fitness/process/find_program.hpp"
 #include "fitness/sandbox/open_folders.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "src/base/process/find_program.hpp"
 #include "tests/support/has.hpp"
 #include "tests/support/shell.hpp"
 #include "tests/support/skip.hpp"

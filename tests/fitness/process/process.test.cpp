@@ -20,11 +20,11 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/descriptor.hpp"
 #include "fitness/process/proc.hpp"
 #include "fitness/sandbox/reachable.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
+#include "src/base/process/descriptor.hpp"
 #include "tests/fitness/support/helper_program.hpp"
 #include "tests/fitness/support/sandboxed.hpp"
 

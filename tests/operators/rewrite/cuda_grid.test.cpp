@@ -6,9 +6,9 @@
 
 #include <doctest/doctest.h>
 
-#include "fitness/process/find_program.hpp"
 #include "operators/rewrite/action.hpp"
 #include "operators/rewrite/cuda/launches.hpp"
+#include "src/base/process/find_program.hpp"
 #include "src/task/task_loader.hpp"
 #include "tests/operators/rewrite/apply.hpp"
 #include "tests/support/shell.hpp"

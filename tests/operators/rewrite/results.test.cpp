@@ -14,8 +14,8 @@
 
 #include <doctest/doctest.h>
 
-#include "fitness/process/find_program.hpp"
 #include "operators/rewrite/action.hpp"
+#include "src/base/process/find_program.hpp"
 #include "tests/operators/rewrite/nests.hpp"
 #include "tests/support/shell.hpp"
 

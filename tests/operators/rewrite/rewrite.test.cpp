@@ -16,9 +16,9 @@
 #include <kevo/annotation.hpp>
 #include <kevo/error.hpp>
 
-#include "fitness/process/find_program.hpp"
 #include "operators/rewrite/action.hpp"
 #include "operators/rewrite/parser.hpp"
+#include "src/base/process/find_program.hpp"
 #include "tests/operators/rewrite/apply.hpp"
 #include "tests/operators/rewrite/nests.hpp"
 #include "tests/support/shell.hpp"

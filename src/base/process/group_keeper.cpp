@@ -1,4 +1,4 @@
-#include "fitness/process/group_keeper.hpp"
+#include "src/base/process/group_keeper.hpp"
 
 #include <fcntl.h>
 #include <string>
@@ -8,7 +8,7 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/spawn.hpp"
+#include "src/base/process/spawn.hpp"
 
 namespace kevo::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "fitness/process/memory_file.hpp"
+#include "src/base/process/memory_file.hpp"
 
 #include <cerrno>
 #include <cstring>

@@ -3,7 +3,7 @@
 
 #include <sys/types.h>
 
-#include "fitness/process/descriptor.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo::detail {
 

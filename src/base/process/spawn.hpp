@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "fitness/process/descriptor.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo::detail {
 

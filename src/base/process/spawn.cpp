@@ -1,4 +1,4 @@
-#include "fitness/process/spawn.hpp"
+#include "src/base/process/spawn.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@
 
 #include <kevo/error.hpp>
 
-#include "fitness/process/group_keeper.hpp"
+#include "src/base/process/group_keeper.hpp"
 
 #if defined(__clang__)
 #define KEVO_IN_CHILD __attribute__((no_sanitize("address", "thread", "undefined")))

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "fitness/process/descriptor.hpp"
+#include "src/base/process/descriptor.hpp"
 
 namespace kevo::detail {
 

@@ -1,4 +1,4 @@
-#include "fitness/process/find_program.hpp"
+#include "src/base/process/find_program.hpp"
 
 #include <cstdlib>
 #include <filesystem>
