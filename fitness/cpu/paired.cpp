@@ -8,6 +8,7 @@
 #include <kevo/evaluate/statistics.hpp>
 
 #include "fitness/cpu/uneven.hpp"
+#include "fitness/timing/sustained_time.hpp"
 #include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
@@ -453,22 +454,15 @@ std::optional<call_failure> paired_timer::block_of_turns() {
 }
 
 std::variant<double, call_failure> paired_timer::sustained(double seconds) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto elapsed_s = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  std::vector<double> turns;
   begin_processes();
-  while (turns.size() < 3 || elapsed_s() < seconds) {
+  return sustained_time(seconds, [this]() -> std::variant<double, call_failure> {
     begin_pacing();
     readings times;
     const auto turn = next_contents().first(static_cast<std::size_t>(plan_.candidate_calls));
     if (load_failure_) return *load_failure_;
     if (const auto failure = read(*candidate_, turn, rng(random_()), times)) return *failure;
-    turns.push_back(settled(times));
-  }
-  const auto last = std::span(turns).last(std::max<std::size_t>(1, turns.size() / 3));
-  return median({last.begin(), last.end()});
+    return settled(times);
+  });
 }
 
 }  // namespace kevo

@@ -8,6 +8,7 @@
 #include <kevo/evaluate/statistics.hpp>
 
 #include "fitness/cuda/measure/two_clocks.hpp"
+#include "fitness/timing/sustained_time.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -274,17 +275,11 @@ pair_timer::reading pair_timer::read_again() {
 }
 
 std::variant<double, call_failure> pair_timer::sustained(double seconds) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto elapsed_s = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  std::vector<double> times;
-  while (times.size() < 3 || elapsed_s() < seconds) {
+  return sustained_time(seconds, [this]() -> std::variant<double, call_failure> {
     const auto once = read_again();
     if (once.failure) return *once.failure;
-    times.push_back(once.ns);
-  }
-  return median({times.end() - static_cast<std::ptrdiff_t>((times.size() + 2) / 3), times.end()});
+    return once.ns;
+  });
 }
 
 }  // namespace kevo::cuda
