@@ -33,7 +33,8 @@ State attempted(const evaluation_request& request, Doubtful&& is_doubtful, Attem
 
 /// From an earlier evaluation, or by a new one, which is kept for later ones.
 /// @param fitness has the `bench` of the task, the cache `results`, `key_of` a program, `judge`, which
-/// evaluates it, `is_doubtful` of what came of that, and `finish`, which says last what is known besides
+/// evaluates it, static `is_doubtful` of what came of that, and `finish`, which says last what is known
+/// besides
 template <class Fitness>
 evaluation answer(Fitness& fitness, const evaluation_request& request) {
   if (!request.program) throw error(error_code::usage, "an evaluation needs a program");
@@ -57,7 +58,7 @@ evaluation answer(Fitness& fitness, const evaluation_request& request) {
   fitness.finish(p);
   e.cost.wall_s = seconds_since(start);
   // Who wants a second try must not get what the first one said.
-  const bool settled = !fitness.is_doubtful(p) || request.second_try;
+  const bool settled = !Fitness::is_doubtful(p) || request.second_try;
   if (settled && e.outcome != outcome::unchecked) fitness.results.keep(key, e);
   return std::move(e);
 }

@@ -178,11 +178,17 @@ bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& 
   return reached.range.high - reached.range.low < target * reached.value;
 }
 
+bool has_intervals(const evaluation& e) {
+  const auto endless = [](const interval& range) { return range.low <= 0 && std::isinf(range.high); };
+  const bool two_times = e.device_speedup > 0;
+  return !endless(e.speedup_interval) && !(two_times && endless(e.device_speedup_interval)) &&
+         !(two_times && endless(e.host_speedup_interval));
+}
+
 void keep_other_speedup(evaluation& e, const std::string& name, const evaluation& against) {
-  const auto& range = against.speedup_interval;
-  if (range.low > 0 && std::isfinite(range.high)) {
+  if (has_intervals(against)) {
     e.other_speedups[name] = against.speedup;
-    e.other_speedup_intervals[name] = range;
+    e.other_speedup_intervals[name] = against.speedup_interval;
     return;
   }
   auto& said = e.context["baselines_left_out"];

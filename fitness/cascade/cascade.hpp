@@ -95,6 +95,9 @@ struct timed_pairs {
 bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& timed, double alpha,
                   double target);
 
+/// Whether the interval of each speedup has two ends: fewer than three independent pairs have none.
+bool has_intervals(const evaluation& e);
+
 /// Takes down the speedup over a further baseline. One whose interval has no end is left out, and the
 /// context says so. @param against what `estimate_all` made of the pairs with that baseline
 void keep_other_speedup(evaluation& e, const std::string& name, const evaluation& against);

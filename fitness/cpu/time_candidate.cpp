@@ -12,6 +12,7 @@
 #include "fitness/cpu/paired.hpp"
 #include "fitness/cpu/places.hpp"
 #include "fitness/timing/time_candidate.hpp"
+#include "fitness/timing/trusted_timeout.hpp"
 #include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
@@ -172,7 +173,7 @@ bool use_up(const test_bench& bench, evaluation_state& p, evaluation& e, std::ve
   for (auto& [sampler, spent_s] : all) {
     auto& timer = sampler.timer;
     timer.select();
-    const auto said = timer.use_up(seconds);
+    const auto said = begun_again([&] { return timer.use_up(seconds); }, [] {});
     const auto& w = bench.subject().workloads[timer.workload()];
     if (const auto* failure = std::get_if<call_failure>(&said))
       return fail(p, timer.workload(), w, *failure), false;

@@ -20,7 +20,7 @@ std::variant<double, call_failure> sustained_time(double seconds, Once&& once) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<double> times;
   while (times.size() < 3 || seconds_since(start) < seconds) {
-    const std::variant<double, call_failure> one = once();
+    std::variant<double, call_failure> one = once();
     if (std::holds_alternative<call_failure>(one)) return one;
     times.push_back(std::get<double>(one));
   }

@@ -195,6 +195,12 @@ evaluation_state cuda_fitness::state::judge(const evaluation_request& request) {
       run_cascade(p);
     } catch (const error& failure) {
       if (failure.code() != error_code::environment) throw;
+      // A busy machine costs time, not the run.
+      const bool busy = dynamic_cast<const cuda::unmeasurable*>(&failure) != nullptr;
+      if (busy && first == nullptr && request.second_try) {
+        p.again = true;
+        return p;
+      }
       // There may be several devices: say which.
       throw error(
           failure.code(), p.result.device + ": " + failure.message(), failure.place(),
