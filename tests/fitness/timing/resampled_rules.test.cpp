@@ -1,3 +1,4 @@
+// build: optimized
 // timeout: 900
 // The rule by which timings on a CPU end, compared with the one before it (looks at 5, 12, 30 and 40 pairs,
 // which share the error probability) by timings that are drawn from pairs: those of the file that
