@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -46,6 +47,38 @@ void tell_failure(evaluation& e, std::size_t index, const workload& w, const cal
   e.reasons.push_back(failure.reason);
   e.feedback = fmt::format("workload {}: {}", w.uuid, failure.reason);
   if (!failure.detail.empty()) e.feedback += ": " + failure.detail;
+}
+
+void fail(cascade_state& p, std::size_t index, const workload& w, const call_failure& failure) {
+  p.machine = failure.machine;
+  p.again = failure.again;
+  tell_failure(p.result, index, w, failure);
+}
+
+void tell_build_failure(evaluation& e, std::vector<std::string> reasons, std::string feedback) {
+  e.outcome = outcome::build_failed;
+  e.feedback = feedback.empty() ? reasons.front() : std::move(feedback);
+  e.reasons = std::move(reasons);
+}
+
+std::string why_unbuildable(const program& source, std::size_t most_bytes) {
+  if (source.files.empty()) return "the program contains no file";
+  std::size_t size = 0;
+  for (const auto& file : source.files) size += file.text.size();
+  return size > most_bytes ? "the source is too large" : "";
+}
+
+error baseline_error(const task& t, const std::string& name, const workload& w, const call_failure& failure) {
+  return {failure.machine ? error_code::environment : error_code::input,
+          fmt::format("baseline '{}' fails on workload '{}': {} {}", name, w.uuid, failure.reason,
+                      failure.detail),
+          {.file = t.file, .key = "baselines"}};
+}
+
+void require_baseline(const task& t, bool built) {
+  if (built) return;
+  throw error(error_code::input, "no baseline builds on this machine", {.file = t.file, .key = {}},
+              "install the libraries that the baselines link with, or add a baseline that needs none");
 }
 
 namespace {
@@ -145,11 +178,17 @@ bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& 
   return reached.range.high - reached.range.low < target * reached.value;
 }
 
+bool has_intervals(const evaluation& e) {
+  const auto endless = [](const interval& range) { return range.low <= 0 && std::isinf(range.high); };
+  const bool two_times = e.device_speedup > 0;
+  return !endless(e.speedup_interval) && !(two_times && endless(e.device_speedup_interval)) &&
+         !(two_times && endless(e.host_speedup_interval));
+}
+
 void keep_other_speedup(evaluation& e, const std::string& name, const evaluation& against) {
-  const auto& range = against.speedup_interval;
-  if (range.low > 0 && std::isfinite(range.high)) {
+  if (has_intervals(against)) {
     e.other_speedups[name] = against.speedup;
-    e.other_speedup_intervals[name] = range;
+    e.other_speedup_intervals[name] = against.speedup_interval;
     return;
   }
   auto& said = e.context["baselines_left_out"];
@@ -213,10 +252,13 @@ void conclude(evaluation& e) {
   e.score = e.speedup;
 }
 
+bool may_be_best(const evaluation& e, const evaluation_request& request, double promising) {
+  return e.speedup_interval.high >= promising * request.best_speedup;
+}
+
 bool is_enough(const evaluation& found, const evaluation_request& request, double promising) {
   return found.failed() || found.stage >= request.wanted ||
-         (found.stage == evaluation_stage::timed_short &&
-          found.speedup_interval.high < promising * request.best_speedup);
+         (found.stage == evaluation_stage::timed_short && !may_be_best(found, request, promising));
 }
 
 content_id result_key(const std::string& backend, const std::string& protocol, const program& candidate,

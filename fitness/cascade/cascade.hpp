@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <kevo/content_id.hpp>
+#include <kevo/error.hpp>
 #include <kevo/evaluate.hpp>
 #include <kevo/evaluate/statistics.hpp>
 #include <kevo/evaluation.hpp>
@@ -36,6 +37,31 @@ std::vector<workload_result> blank_results(const task& t);
 
 /// The outcome of a failed call of that workload. A hidden one tells nothing but that it failed.
 void tell_failure(evaluation& e, std::size_t index, const workload& w, const call_failure& failure);
+
+/// One evaluation on its way through the cascade.
+struct cascade_state {
+  const evaluation_request& request;
+  evaluation result;
+  std::vector<double> call_ns = {};  ///< of one call of each workload; 0 if unknown
+  bool machine = false;              ///< the failure may be the machine's
+  bool again = false;                ///< or the neighbours'
+};
+
+/// A call has failed.
+void fail(cascade_state& p, std::size_t index, const workload& w, const call_failure& failure);
+
+/// The program cannot be built, or is not even tried. @param reasons at least one @param feedback empty: the
+/// first reason
+void tell_build_failure(evaluation& e, std::vector<std::string> reasons, std::string feedback = {});
+
+/// Why no compiler is given this source; empty if nothing is wrong.
+std::string why_unbuildable(const program& source, std::size_t most_bytes);
+
+/// A baseline is wrong, which was built. @param w where
+error baseline_error(const task& t, const std::string& name, const workload& w, const call_failure& failure);
+
+/// @throws kevo::error (input) if none was built
+void require_baseline(const task& t, bool built);
 
 /// Pairs of one visible workload, in the order of time.
 struct timed_pairs {
@@ -69,6 +95,9 @@ struct timed_pairs {
 bool estimate_all(evaluation& e, const task& t, const std::vector<timed_pairs>& timed, double alpha,
                   double target);
 
+/// Whether the interval of each speedup has two ends: fewer than three independent pairs have none.
+bool has_intervals(const evaluation& e);
+
 /// Takes down the speedup over a further baseline. One whose interval has no end is left out, and the
 /// context says so. @param against what `estimate_all` made of the pairs with that baseline
 void keep_other_speedup(evaluation& e, const std::string& name, const evaluation& against);
@@ -91,6 +120,9 @@ void require_order(const std::optional<call_failure>& canary, const std::string&
 /// The last step: a failure has no speedup, a valid evaluation its feedback, score and share of speed of
 /// light.
 void conclude(evaluation& e);
+
+/// Whether the candidate may be the best, by its interval so far. @param promising share of the best speedup
+bool may_be_best(const evaluation& e, const evaluation_request& request, double promising);
 
 /// Whether an earlier evaluation answers this request.
 bool is_enough(const evaluation& found, const evaluation_request& request, double promising);

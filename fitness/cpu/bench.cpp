@@ -15,6 +15,7 @@
 #include "fitness/cpu/places.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
+#include "fitness/timing/trusted_timeout.hpp"
 
 namespace kevo {
 
@@ -162,11 +163,12 @@ estimate test_bench::comparator_speedup(std::size_t workload, double alpha, cons
     timer.select();
     while (known.pairs.size() < wanted) {
       if (stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
-      if (const auto failure = timer.block())
-        throw error(error_code::environment,
-                    fmt::format("baseline '{}' failed while it was timed: {} {}", comparator->name,
-                                failure->reason, failure->detail),
-                    {}, "it worked before: run `kevo doctor`, then continue with `kevo resume`");
+      begun_again(
+          [&] {
+            if (const auto failure = timer.block())
+              trusted_failed("baseline '" + comparator->name + "'", *failure);
+          },
+          [] {});
       known.pairs.push_back(timer.pairs().back());
     }
     if (known.pairs.size() > most_pairs) known.pairs.erase(known.pairs.begin());

@@ -17,6 +17,7 @@
 #include <kevo/evaluate/statistics.hpp>
 #include <kevo/task_id.hpp>
 
+#include "fitness/cascade/cascade.hpp"
 #include "fitness/cpu/bench.hpp"
 #include "fitness/cpu/paired.hpp"
 #include "fitness/sandbox/sandbox.hpp"
@@ -73,15 +74,7 @@ void test_bench::check_trusted(trusted_program& trusted, const std::stop_token& 
         std::erase_if(mixed_[i], is_borrowed);
         break;
       }
-      if (time.failure) {
-        error_place place;
-        place.file = task_->file;
-        place.key = "baselines";
-        throw error(time.failure->machine ? error_code::environment : error_code::input,
-                    fmt::format("baseline '{}' fails on workload '{}': {} {}", trusted.name, w.uuid,
-                                time.failure->reason, time.failure->detail),
-                    place);
-      }
+      if (time.failure) throw baseline_error(*task_, trusted.name, w, *time.failure);
       if (c->kind != variety::plain || c->borrowed || c->generated) continue;
       trusted.call_ns[i] =
           trusted.call_ns[i] > 0 ? std::min(trusted.call_ns[i], time.whole_ns) : time.whole_ns;
@@ -230,10 +223,7 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
       left_out += (left_out.empty() ? "" : ", ") + b.name;
     }
   }
-  if (objects.empty()) {
-    throw error(error_code::input, "no baseline builds on this machine", {.file = t.file, .key = {}},
-                "install the libraries that the baselines link with, or add a baseline that needs none");
-  }
+  require_baseline(t, !objects.empty());
   baselines.text(to_string(id_of(t.baselines.front().source)));
 
   const auto in_use = take_processors(stop, listener);

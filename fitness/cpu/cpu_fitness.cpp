@@ -11,6 +11,7 @@
 #include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
+#include "fitness/cascade/answer.hpp"
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cascade/result_cache.hpp"
 #include "fitness/cpu/bench.hpp"
@@ -53,21 +54,6 @@ void tell_waits(evaluation_state& p, const file_waits& waits) {
                   waits.major_faults, 1e-6 * waits.read_bytes);
 }
 
-// Time and memory depend on the neighbours, too, and what was read from files is in memory now.
-bool is_doubtful(const evaluation_state& p) {
-  return p.result.outcome == outcome::timed_out || p.machine || p.waited_for_files;
-}
-
-// What a further evaluation of the same request came to.
-void take(evaluation_state& p, evaluation_state&& further) {
-  p.result = std::move(further.result);
-  p.built = std::move(further.built);
-  p.machine = further.machine;
-  p.waited_for_files = further.waited_for_files;
-  p.otherwise = further.otherwise;
-  p.differs = further.differs;
-}
-
 }  // namespace
 
 struct cpu_fitness::state {
@@ -91,29 +77,27 @@ struct cpu_fitness::state {
   const content_list& contents_to_check(evaluation_state& p, std::size_t index);
   bool check_workload(evaluation_state& p, runner& candidate, std::size_t index, std::size_t from,
                       std::size_t count);
-  evaluation_state begin(const evaluation_request& request) const;
   void run_cascade(evaluation_state& p);
-  void evaluate_one_way(evaluation_state& p);
-  void try_otherwise(evaluation_state& p);
+  evaluation_state evaluate_one_way(const evaluation_request& request, bool otherwise);
+  evaluation_state try_otherwise(evaluation_state usual);
+
+  // For `answer`.
   content_id key_of(const program& candidate) const;
-  std::optional<evaluation> cached(const evaluation_request& request) const;
-  void finish(evaluation_state& p, std::chrono::steady_clock::time_point start);
+  evaluation_state judge(const evaluation_request& request);
+  // Time and memory depend on the neighbours, too, and what was read from files is in memory now.
+  static bool is_doubtful(const evaluation_state& p) {
+    return p.result.outcome == outcome::timed_out || p.machine || p.waited_for_files;
+  }
+  void finish(evaluation_state& p);
 };
 
 bool cpu_fitness::state::check_source(evaluation_state& p) const {
   const auto& source = *p.request.program;
-  const auto refuse = [&](const std::string& why) {
-    p.result.outcome = outcome::build_failed;
-    p.result.reasons.push_back(why);
-    p.result.feedback = why;
-    return false;
-  };
-  if (const auto why = bench.kind().refusal(source); !why.empty()) return refuse(why);
-  if (source.files.empty()) return refuse("the program contains no file");
-  std::size_t size = 0;
-  for (const auto& file : source.files) size += file.text.size();
-  if (size > bench.settings().limits.source_bytes) return refuse("the source is too large");
-  return true;
+  auto why = bench.kind().refusal(source);
+  if (why.empty()) why = why_unbuildable(source, bench.settings().limits.source_bytes);
+  if (why.empty()) return true;
+  tell_build_failure(p.result, {std::move(why)});
+  return false;
 }
 
 bool cpu_fitness::state::build(evaluation_state& p) {
@@ -125,10 +109,9 @@ bool cpu_fitness::state::build(evaluation_state& p) {
     if (bench.is_baseline(p.built)) p.result.context["identical_to"] = p.result.baseline;
     return true;
   }
-  p.result.outcome = outcome::build_failed;
-  p.result.reasons = p.built.reasons;
-  if (p.result.reasons.empty()) p.result.reasons.emplace_back("does not compile");
-  p.result.feedback = p.built.diagnostics.empty() ? p.result.reasons.front() : p.built.diagnostics;
+  auto reasons = p.built.reasons;
+  if (reasons.empty()) reasons.emplace_back("does not compile");
+  tell_build_failure(p.result, std::move(reasons), p.built.diagnostics);
   return false;
 }
 
@@ -257,59 +240,48 @@ void cpu_fitness::state::run_cascade(evaluation_state& p) {
   p.result.cost.device_s += seconds_since(start);
 }
 
-evaluation_state cpu_fitness::state::begin(const evaluation_request& request) const {
-  evaluation_state p{request, bench.blank(), {}, {}, false};
-  p.result.protocol = bench.kind().protocol;
-  p.call_ns.assign(bench.subject().workloads.size(), 0);
-  return p;
-}
-
-// A second time where the first one may have failed for other reasons than the program.
-void cpu_fitness::state::evaluate_one_way(evaluation_state& p) {
-  run_cascade(p);
-  if (!is_doubtful(p) || !p.request.second_try) return;
-  auto again = begin(p.request);
-  again.otherwise = p.otherwise;
-  again.result.cost = p.result.cost;
-  run_cascade(again);
-  if (p.waited_for_files)
-    again.result.context["evaluated_again"] = "its calls waited for files in a first evaluation";
-  take(p, std::move(again));
+evaluation_state cpu_fitness::state::evaluate_one_way(const evaluation_request& request, bool otherwise) {
+  return attempted<evaluation_state>(request, is_doubtful, [&](const evaluation_state* first) {
+    evaluation_state p{{request, bench.blank()}};
+    p.result.protocol = bench.kind().protocol;
+    p.call_ns.assign(bench.subject().workloads.size(), 0);
+    p.otherwise = otherwise;
+    run_cascade(p);
+    if (first != nullptr && first->waited_for_files)
+      p.result.context["evaluated_again"] = "its calls waited for files in a first evaluation";
+    return p;
+  });
 }
 
 // The ways differ for this program: the other one is tried if this one is wrong, and the result says which
 // one was taken.
-void cpu_fitness::state::try_otherwise(evaluation_state& p) {
+evaluation_state cpu_fitness::state::try_otherwise(evaluation_state usual) {
   const auto& way = *bench.kind().otherwise;
-  if (p.result.outcome != outcome::incorrect) {
-    p.result.context[way.subject] = way.usual;
-    return;
+  if (usual.result.outcome != outcome::incorrect) {
+    usual.result.context[way.subject] = way.usual;
+    return usual;
   }
-  auto other = begin(p.request);
-  other.otherwise = true;
-  other.result.cost = p.result.cost;
-  evaluate_one_way(other);
-  const auto first = std::move(p.result.feedback);
-  take(p, std::move(other));
-  const bool wrong = p.result.outcome == outcome::incorrect;
-  p.result.context[way.subject] = wrong ? way.neither : way.other;
-  if (wrong) p.result.feedback += fmt::format("\n{} ({})", way.neither, first.substr(0, first.find('\n')));
+  auto other = evaluate_one_way(usual.request, true);
+  auto& e = other.result;
+  add_cost(e.cost, usual.result.cost);
+  const bool wrong = e.outcome == outcome::incorrect;
+  e.context[way.subject] = wrong ? way.neither : way.other;
+  const auto& first = usual.result.feedback;
+  if (wrong) e.feedback += fmt::format("\n{} ({})", way.neither, first.substr(0, first.find('\n')));
+  return other;
+}
+
+evaluation_state cpu_fitness::state::judge(const evaluation_request& request) {
+  auto p = evaluate_one_way(request, false);
+  return bench.kind().otherwise && p.differs ? try_otherwise(std::move(p)) : std::move(p);
 }
 
 content_id cpu_fitness::state::key_of(const program& candidate) const {
   return result_key(bench.kind().backend, bench.kind().protocol, candidate, bench.identity());
 }
 
-std::optional<evaluation> cpu_fitness::state::cached(const evaluation_request& request) const {
-  if (request.fresh || request.wanted == evaluation_stage::confirmed) return std::nullopt;
-  auto found = results.find(key_of(*request.program));
-  if (!found) return std::nullopt;
-  return is_enough(*found, request, bench.settings().promising) ? found : std::nullopt;
-}
-
-void cpu_fitness::state::finish(evaluation_state& p, std::chrono::steady_clock::time_point start) {
+void cpu_fitness::state::finish(evaluation_state& p) {
   auto& e = p.result;
-  conclude(e);
   if (auto fixed = bench.secrets().fixed(); !fixed.text.empty())
     e.context["fixed_result"] = std::move(fixed.text);
   if (p.built.ok) {
@@ -322,7 +294,6 @@ void cpu_fitness::state::finish(evaluation_state& p, std::chrono::steady_clock::
     }
     e.cost.parts_s["measures of the object"] += seconds_since(measuring);
   }
-  e.cost.wall_s = seconds_since(start);
 }
 
 cpu_fitness::cpu_fitness(std::shared_ptr<const task> t, cpu_settings settings)
@@ -335,27 +306,7 @@ cpu_fitness& cpu_fitness::operator=(cpu_fitness&&) noexcept = default;
 cpu_fitness::~cpu_fitness() = default;
 
 evaluation cpu_fitness::evaluate(const evaluation_request& request) {
-  if (!request.program) throw error(error_code::usage, "an evaluation needs a program");
-  const auto start = std::chrono::steady_clock::now();
-  const double waited_s = state_->bench.prepare(request.stop, request.waiting);
-  const double prepared_s = seconds_since(start);
-  if (auto found = state_->cached(request)) {
-    found->cost.wall_s = found->cost.waited_s = waited_s;  // not what another evaluation has cost
-    found->context.erase("waited");
-    return *found;
-  }
-  auto p = state_->begin(request);
-  p.result.cost.waited_s = waited_s;
-  state_->evaluate_one_way(p);
-  if (state_->bench.kind().otherwise && p.differs) state_->try_otherwise(p);
-  const bool doubtful = is_doubtful(p);
-  if (prepared_s > 1e-3) p.result.cost.parts_s["preparation of the task"] += prepared_s;
-  state_->finish(p, start);
-  // Who wants a second try must not get what the first one said.
-  const bool settled = !doubtful || request.second_try;
-  if (settled && p.result.outcome != outcome::unchecked)
-    state_->results.keep(state_->key_of(*request.program), p.result);
-  return p.result;
+  return answer(*state_, request);
 }
 
 std::string cpu_fitness::run_scratch(const program& source, bool counters, const std::stop_token& stop) {

@@ -8,6 +8,8 @@
 #include <kevo/evaluate/statistics.hpp>
 
 #include "fitness/cpu/uneven.hpp"
+#include "fitness/timing/sustained_time.hpp"
+#include "fitness/timing/trusted_timeout.hpp"
 #include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
@@ -31,19 +33,6 @@ constexpr std::size_t pacer_calls_kept = 36;
 constexpr double least_resolution_ns = 500;
 constexpr double most_resolution_ns =
     5e3;  // a busy machine widens intervals; it must not make all times equal
-
-// A program that is known to work took too long: other work had its processor.
-struct trusted_timeout : error {
-  using error::error;
-};
-
-[[noreturn]] void trusted_failed(const char* who, const call_failure& failure) {
-  const auto what = std::string("the ") + who + " failed while it was timed (" + failure.reason + " " +
-                    failure.detail + "); it worked before, so that the fault is in the machine";
-  const char* const next = "run `kevo doctor`, then continue with `kevo resume`";
-  if (failure.outcome == outcome::timed_out) throw trusted_timeout(error_code::environment, what, {}, next);
-  throw error(error_code::environment, what, {}, next);
-}
 
 void keep_latest(std::vector<double>& values, double one) {
   values.push_back(one);
@@ -199,7 +188,7 @@ void paired_timer::begin_processes() {
   const auto second_failure = second.await();
   load_failure_ = candidate_first ? first_failure : second_failure;
   if (const auto& failure = candidate_first ? second_failure : first_failure)
-    trusted_failed("baseline", *failure);
+    trusted_failed("the baseline", *failure);
   if (!plan_.from_rest || load_failure_) return;
   candidate_->begin_from_rest();
   baseline_->begin_from_rest();
@@ -288,7 +277,7 @@ void paired_timer::pace() {
   const int calls = boundary_.empty() ? first_pacer_calls : plan_.pacer_calls;
   for (int i = 0; i < calls; ++i) {
     const auto time = pacer_->isolated((*contents_)[static_cast<std::size_t>(i) % contents_->size()], limit_);
-    if (time.failure) trusted_failed("pacing program", *time.failure);
+    if (time.failure) trusted_failed("the pacing program", *time.failure);
     if (!delivered_ || time.accounted) boundary_.add(time);
   }
 }
@@ -357,17 +346,10 @@ void paired_timer::add_pair(const readings& candidate, const readings& baseline,
   for (std::size_t i = 0; i < pairs_.size(); ++i) pairs_[i].candidate_ns = even_[i] + before + in_some;
 }
 
-// A busy machine costs time, not the run: a block in which a trusted program took too long is begun again.
 std::optional<call_failure> paired_timer::block() {
-  constexpr int most_tries = 5;
-  for (int tries = 1;; ++tries) {
-    try {
-      return plan_.candidate_processes > 1 ? block_of_processes() : block_of_turns();
-    } catch (const trusted_timeout&) {
-      if (tries == most_tries) throw;
-      ++discarded_;
-    }
-  }
+  return begun_again(
+      [this] { return plan_.candidate_processes > 1 ? block_of_processes() : block_of_turns(); },
+      [this] { ++discarded_; });
 }
 
 // One process after the other has its turn, each alone: the baseline's at a place that is drawn, so that
@@ -389,14 +371,14 @@ std::optional<call_failure> paired_timer::block_of_processes() {
     shuffle_contents();
     program.launch_for_one();
     if (auto failure = program.await()) {
-      if (slow) trusted_failed("baseline", *failure);
+      if (slow) trusted_failed("the baseline", *failure);
       return failure;
     }
     const auto given = std::span(cycle_).subspan(
         1, static_cast<std::size_t>(slow ? plan_.baseline_calls : plan_.candidate_calls));
     readings candidate;
     if (auto failure = read(program, given, rng(random_()), slow ? baseline : candidate)) {
-      if (slow) trusted_failed("baseline", *failure);
+      if (slow) trusted_failed("the baseline", *failure);
       return failure;
     }
     if (!slow) {
@@ -441,7 +423,7 @@ std::optional<call_failure> paired_timer::block_of_turns() {
       if (order[i] == baseline_outside) {
         const auto turn = given.first(static_cast<std::size_t>(plan_.baseline_calls));
         if (const auto failure = read(*baseline_, turn, places, baseline))
-          trusted_failed("baseline", *failure);
+          trusted_failed("the baseline", *failure);
       } else {
         const auto turn = given.first(static_cast<std::size_t>(plan_.candidate_calls));
         if (auto failure = read(*candidate_, turn, places, candidate)) return failure;
@@ -453,22 +435,15 @@ std::optional<call_failure> paired_timer::block_of_turns() {
 }
 
 std::variant<double, call_failure> paired_timer::sustained(double seconds) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto elapsed_s = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  std::vector<double> turns;
   begin_processes();
-  while (turns.size() < 3 || elapsed_s() < seconds) {
-    begin_pacing();
+  return sustained_time(seconds, [this]() -> std::variant<double, call_failure> {
+    begun_again([this] { begin_pacing(); }, [] {});
     readings times;
     const auto turn = next_contents().first(static_cast<std::size_t>(plan_.candidate_calls));
     if (load_failure_) return *load_failure_;
     if (const auto failure = read(*candidate_, turn, rng(random_()), times)) return *failure;
-    turns.push_back(settled(times));
-  }
-  const auto last = std::span(turns).last(std::max<std::size_t>(1, turns.size() / 3));
-  return median({last.begin(), last.end()});
+    return settled(times);
+  });
 }
 
 }  // namespace kevo

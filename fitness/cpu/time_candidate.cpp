@@ -11,7 +11,8 @@
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cpu/paired.hpp"
 #include "fitness/cpu/places.hpp"
-#include "fitness/timing/time_by_looks.hpp"
+#include "fitness/timing/time_candidate.hpp"
+#include "fitness/timing/trusted_timeout.hpp"
 #include "src/base/time/seconds_since.hpp"
 
 namespace kevo {
@@ -133,15 +134,6 @@ void tell_clock(evaluation& e, const test_bench& bench, const std::vector<cpu_wo
     e.context["too_short"] = "too short to measure, counted as the resolution of the clock: " + short_ones;
 }
 
-}  // namespace
-
-void fail(evaluation_state& p, std::size_t index, const workload& w, const call_failure& failure) {
-  p.machine = failure.machine;
-  tell_failure(p.result, index, w, failure);
-}
-
-namespace {
-
 std::vector<cpu_workload> workloads_of(test_bench& bench, evaluation_state& p, runner& candidate,
                                        bool fresh) {
   std::vector<cpu_workload> all;
@@ -158,22 +150,11 @@ std::vector<cpu_workload> workloads_of(test_bench& bench, evaluation_state& p, r
   return all;
 }
 
-// Whether the candidate may still be the best, by its interval so far.
-bool promises(const test_bench& bench, const evaluation_state& p) {
-  return p.result.speedup_interval.high >= bench.settings().promising * p.request.best_speedup;
-}
-
 // Answers false if the candidate failed.
-bool time_by(const timing_looks& looks, test_bench& bench, evaluation_state& p,
+bool time_by(const timing_looks& looks, const test_bench& bench, evaluation_state& p,
              std::vector<cpu_workload>& all) {
-  const auto end = time_by_looks(
-      std::span(all), looks, bench.settings().timing.alpha, p.request.stop,
-      [&](double alpha) { return look(bench, p, p.result, all, alpha); }, [&] { return promises(bench, p); });
-  if (const auto* failed = std::get_if<timing_failure>(&end))
-    return fail(p, failed->workload, bench.subject().workloads[failed->workload], failed->failure), false;
-  const bool brief = p.hopeless || p.request.wanted == evaluation_stage::timed_short;
-  p.result.stage = brief ? evaluation_stage::timed_short : std::get<timing_end>(end).stage();
-  return true;
+  return time_by(looks, bench, p, std::span(all),
+                 [&](double alpha) { return look(bench, p, p.result, all, alpha); });
 }
 
 // That of the workload whose pairs take longest.
@@ -192,7 +173,7 @@ bool use_up(const test_bench& bench, evaluation_state& p, evaluation& e, std::ve
   for (auto& [sampler, spent_s] : all) {
     auto& timer = sampler.timer;
     timer.select();
-    const auto said = timer.use_up(seconds);
+    const auto said = begun_again([&] { return timer.use_up(seconds); }, [] {});
     const auto& w = bench.subject().workloads[timer.workload()];
     if (const auto* failure = std::get_if<call_failure>(&said))
       return fail(p, timer.workload(), w, *failure), false;
@@ -203,19 +184,6 @@ bool use_up(const test_bench& bench, evaluation_state& p, evaluation& e, std::ve
   if (found.empty()) return true;
   e.context["prepared_work"] = found;
   look(bench, p, e, all, bench.settings().timing.alpha);
-  return true;
-}
-
-// Answers false if the candidate failed.
-bool time_alone(const test_bench& bench, evaluation_state& p, std::vector<cpu_workload>& all) {
-  for (auto& [sampler, spent_s] : all) {
-    auto& timer = sampler.timer;
-    timer.select();
-    const auto time = timer.sustained(bench.settings().timing.sustained_s);
-    if (const auto* failure = std::get_if<call_failure>(&time))
-      return fail(p, timer.workload(), bench.subject().workloads[timer.workload()], *failure), false;
-    p.result.workloads[timer.workload()].sustained_ns = std::get<double>(time);
-  }
   return true;
 }
 
@@ -239,7 +207,8 @@ bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, b
   auto all = workloads_of(bench, p, candidate, fresh);
   if (p.hopeless) {
     if (!time_by(brief_looks(), bench, p, all)) return false;
-    if (p.request.wanted > evaluation_stage::timed_short && promises(bench, p)) {
+    if (p.request.wanted > evaluation_stage::timed_short &&
+        may_be_best(p.result, p.request, bench.settings().promising)) {
       // The checks took longer than it takes. What decided that it is timed in full is not used again.
       p.hopeless = false;
       p.comparators.clear();
@@ -253,21 +222,14 @@ bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, b
     if (!time_by(confirming_looks(budget, 1e-9 * slowest.pair_ns, slowest.candidate_processes), bench, p,
                  all))
       return false;
-    p.result.stage = evaluation_stage::confirmed;
   } else if (!p.hopeless) {
     if (!time_by(first_looks(budget, p.request.wanted == evaluation_stage::timed_short), bench, p, all))
       return false;
   }
   if (fresh && !use_up(bench, p, p.result, all)) return false;
-  if (fresh && budget.sustained_s > 0 && !time_alone(bench, p, all)) return false;
-  std::size_t discarded = 0;
-  std::size_t kept = 0;
-  for (const auto& [sampler, spent_s] : all) {
-    p.spread_ns[sampler.workload()] = sampler.timer.spread_ns();
-    discarded += sampler.timer.discarded();
-    kept += sampler.timer.pairs().size();
-  }
-  tell_discarded(p.result, discarded, kept);
+  if (fresh && !time_alone(bench, p, std::span(all))) return false;
+  for (const auto& [sampler, spent_s] : all) p.spread_ns[sampler.workload()] = sampler.timer.spread_ns();
+  tell_discarded(p.result, std::span<const cpu_workload>(all));
   tell_clock(p.result, bench, all);
   return true;
 }
@@ -298,7 +260,6 @@ bool time_baseline_itself(test_bench& bench, evaluation_state& p, runner& candid
 
 void time_other_baselines(test_bench& bench, evaluation_state& p, runner& candidate) {
   const auto& workloads = bench.subject().workloads;
-  const auto& settings = bench.settings().timing;
   for (auto& other : bench.other_baselines()) {
     const placed_programs until_timed{candidate, *other.program};
     std::vector<cpu_workload> all;
@@ -311,11 +272,8 @@ void time_other_baselines(test_bench& bench, evaluation_state& p, runner& candid
                       .placed_with = &other}});
     }
     evaluation against = p.result;
-    const auto end = time_by_looks(
-        std::span(all), further_looks(settings), settings.alpha, p.request.stop,
-        [&](double alpha) { return look(bench, p, against, all, alpha); }, [] { return true; });
-    if (const auto* failed = std::get_if<timing_failure>(&end))
-      return fail(p, failed->workload, workloads[failed->workload], failed->failure);
+    const auto look_at = [&](double alpha) { return look(bench, p, against, all, alpha); };
+    if (!time_by(further_looks(bench.settings().timing), bench, p, std::span(all), look_at)) return;
     if (!use_up(bench, p, against, all)) return;
     keep_other_speedup(p.result, other.name, against);
   }

@@ -1,26 +1,21 @@
 #pragma once
 // Times a candidate that has been checked: how many pairs, compared with what, and when there are enough.
 
+#include <cstddef>
 #include <map>
-#include <vector>
 
-#include <kevo/evaluate.hpp>
 #include <kevo/evaluate/statistics.hpp>
-#include <kevo/evaluation.hpp>
 
 #include "fitness/build/compiler.hpp"
+#include "fitness/cascade/cascade.hpp"
 #include "fitness/cpu/bench.hpp"
 #include "fitness/cpu/runner.hpp"
 
 namespace kevo {
 
 /// One evaluation on its way through the cascade.
-struct evaluation_state {
-  const evaluation_request& request;
-  evaluation result;
-  build_result built;
-  std::vector<double> call_ns;                       // of one call of each workload; 0 if unknown
-  bool machine = false;                              // the failure may be the machine's
+struct evaluation_state : cascade_state {
+  build_result built = {};
   std::map<std::size_t, estimate> comparators = {};  // of the workloads that are compared indirectly
   bool waited_for_files = false;
   bool otherwise = false;  // the program runs in the other way of its kind: `program_kind::otherwise`
@@ -31,9 +26,6 @@ struct evaluation_state {
   std::map<std::size_t, content_list> unchecked = {};
   std::map<std::size_t, double> spread_ns = {};  // by how much a workload's time may be too small
 };
-
-/// Takes down that a call has failed.
-void fail(evaluation_state& p, std::size_t index, const workload& w, const call_failure& failure);
 
 /// Times all visible workloads. @param fresh for a confirmation @return false if the candidate failed
 bool time_workloads(test_bench& bench, evaluation_state& p, runner& candidate, bool fresh);

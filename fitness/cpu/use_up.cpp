@@ -10,12 +10,12 @@
 
 #include <fmt/format.h>
 
-#include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
 #include "fitness/cpu/paired.hpp"
 #include "fitness/cpu/stored_work.hpp"
 #include "fitness/cpu/uneven.hpp"
+#include "fitness/timing/trusted_timeout.hpp"
 #include "fitness/worker/protocol.hpp"
 #include "src/base/time/seconds_since.hpp"
 
@@ -24,14 +24,6 @@ namespace {
 
 constexpr double unusual_bytes = 8e6;  // processes of the same program differ by less
 constexpr double much_bytes = 256e6;   // more than what modules of Python hold that a program imports
-
-void require_baseline(const std::optional<call_failure>& failure) {
-  if (!failure) return;
-  throw error(error_code::environment,
-              "the baseline failed while it was timed (" + failure->reason + " " + failure->detail +
-                  "); it worked before, so that the fault is in the machine",
-              {}, "run `kevo doctor`, then continue with `kevo resume`");
-}
 
 double median_of(const std::vector<timing_pair>& pairs, auto value) {
   std::vector<double> values;
@@ -51,7 +43,7 @@ std::variant<stored_work, call_failure> paired_timer::set_up_again() {
   if (first.failure) return *first.failure;
   std::erase(unchecked_, cycle_.front());
   const auto usual = baseline_->isolated(cycle_.front(), limit_);
-  require_baseline(usual.failure);
+  if (usual.failure) trusted_failed("the baseline", *usual.failure);
   stored_work stored;
   // The second of two processes that start together waits for the first one; both have started alone, too.
   stored.set_up_ns = std::max(candidate_->latest_start_ns() - baseline_->start_ns(), 0.0) +
@@ -77,7 +69,7 @@ std::variant<double, call_failure> paired_timer::ratio_after(const stored_work& 
   if (other != one) {
     for (auto* program : {baseline_, candidate_}) {
       const auto time = program->isolated(other, limit_);
-      if (program == baseline_) require_baseline(time.failure);
+      if (program == baseline_ && time.failure) trusted_failed("the baseline", *time.failure);
       if (time.failure) return *time.failure;
     }
   }
@@ -102,8 +94,9 @@ std::variant<double, call_failure> paired_timer::ratio_after(const stored_work& 
         if (auto failure = read(*candidate_, own, places, candidate)) return *failure;
         calls += plan_.candidate_calls;
       } else {
-        require_baseline(
-            read(*baseline_, given.first(static_cast<std::size_t>(plan_.baseline_calls)), places, baseline));
+        const auto turn_of_it = given.first(static_cast<std::size_t>(plan_.baseline_calls));
+        if (const auto failure = read(*baseline_, turn_of_it, places, baseline))
+          trusted_failed("the baseline", *failure);
       }
     }
     candidate_first = !candidate_first;

@@ -12,7 +12,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 
+#include <kevo/evaluation.hpp>
 #include <kevo/fitness/timing.hpp>
 
 namespace kevo {
@@ -29,6 +31,8 @@ struct timing_looks {
   bool few_if_slow = false;
   /// Ends also for a candidate that is not among the best. One look has one interval for both.
   bool by_standing = false;
+  /// What an evaluation has been through then; nothing: `timing_end` says it.
+  std::optional<evaluation_stage> stage = std::nullopt;
 };
 
 /// Every timing has so many pairs of each workload: fewer have no interval.
@@ -77,7 +81,11 @@ inline std::size_t batches_of_pairs(std::size_t pairs) {
 
 /// Of a candidate that is far from the best: its place is not worth more.
 inline timing_looks brief_looks() {
-  return {.first = fewest_pairs, .last = fewest_pairs, .first_least = fewest_pairs, .least = fewest_pairs};
+  return {.first = fewest_pairs,
+          .last = fewest_pairs,
+          .first_least = fewest_pairs,
+          .least = fewest_pairs,
+          .stage = evaluation_stage::timed_short};
 }
 
 /// Of a first measurement. @param only_short ends after the first look whatever it shows
@@ -91,7 +99,8 @@ inline timing_looks first_looks(const timing_settings& settings, bool only_short
           .least = first_least + 2,
           .seconds = settings.full_s,
           .few_if_slow = true,
-          .by_standing = true};
+          .by_standing = true,
+          .stage = only_short ? std::optional(evaluation_stage::timed_short) : std::nullopt};
 }
 
 /// Of a confirmation, whose interval is the one that people read. Where a pair has several processes of the
@@ -109,11 +118,13 @@ inline timing_looks confirming_looks(const timing_settings& settings, double pai
           .first_least = first,
           .first_s = seconds,
           .least = least,
-          .seconds = seconds};
+          .seconds = seconds,
+          .stage = evaluation_stage::confirmed};
 }
 
 /// Of a comparison with a further baseline, whose speedup is shown beside the one that counts: one look,
-/// which has all of the error probability. It is not worth as much time as the other one.
+/// which has all of the error probability. It is not worth as much time as the other one. Only a confirmed
+/// candidate has them.
 inline timing_looks further_looks(const timing_settings& settings) {
   constexpr int enough = 8;
   const int pairs = std::clamp(settings.confirming_pairs, fewest_pairs, enough);
@@ -121,7 +132,8 @@ inline timing_looks further_looks(const timing_settings& settings) {
           .last = pairs,
           .first_least = fewest_pairs,
           .first_s = settings.full_s,
-          .least = fewest_pairs};
+          .least = fewest_pairs,
+          .stage = evaluation_stage::confirmed};
 }
 
 }  // namespace kevo

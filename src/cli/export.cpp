@@ -160,9 +160,8 @@ std::string tell_bundle(const bundle_summary& summary, const std::string& output
   if (summary.time_ratio) {
     const auto& [value, range] = *summary.time_ratio;
     answer["time_ratio"] = boost::json::value{{"value", value}, {"low", range.low}, {"high", range.high}};
-    said +=
-        fmt::format("a call takes {:.3f} [{:.3f}, {:.3f}] of the time of the object that the run measured\n",
-                    value, range.low, range.high);
+    said += fmt::format("a call takes {:.3f} [{:.3f}, {:.3f}] of the time of what the run measured\n", value,
+                        range.low, range.high);
   }
   boost::json::array remarks;
   for (const auto& remark : summary.remarks) {
@@ -330,12 +329,13 @@ void add_export(CLI::App& program, invocation& shared) {
   verb->add_option(
       "--name", words->name,
       "bundle: name of the CMake target, the namespace and the files (default: kevo_TASK; Triton: TASK)");
-  verb->add_option("--timing", words->timing,
-                   "bundle in C++: required: build it, time it against the object that the run measured, and "
-                   "refuse it if "
-                   "it takes another time; told: write it in any case, with what was found; off: neither "
-                   "build nor time "
-                   "it (default: required)")
+  verb->add_option(
+          "--timing", words->timing,
+          "bundle in C++ or of PyTorch: required: build it, time it against what the run measured, and "
+          "refuse it if "
+          "it takes another time; told: write it in any case, with what was found; off: neither "
+          "build nor time "
+          "it (default: required)")
       ->check(CLI::IsMember({"required", "told", "off"}));
   verb->add_option(
           "--sandbox", words->sandbox,

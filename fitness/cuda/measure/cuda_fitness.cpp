@@ -8,6 +8,7 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/cascade/answer.hpp"
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cascade/result_cache.hpp"
 #include "fitness/cuda/measure/device_room.hpp"
@@ -59,9 +60,12 @@ struct cuda_fitness::state {
 
   void run_cascade(evaluation_state& p);
   static void account(evaluation_state& p, const gpu_bench::hold& device);
+
+  // For `answer`.
   content_id key_of(const program& candidate) const;
-  std::optional<evaluation> cached(const evaluation_request& request) const;
-  void finish(evaluation_state& p, std::chrono::steady_clock::time_point start) const;
+  evaluation_state judge(const evaluation_request& request);
+  static bool is_doubtful(const evaluation_state& p) { return p.again; }
+  void finish(evaluation_state& p) const;
 };
 
 void cuda_fitness::state::run_cascade(evaluation_state& p) {
@@ -166,16 +170,8 @@ content_id cuda_fitness::state::key_of(const program& candidate) const {
   return result_key("cuda", protocol_of(bench.subject()), candidate, bench.identity(candidate));
 }
 
-std::optional<evaluation> cuda_fitness::state::cached(const evaluation_request& request) const {
-  if (request.fresh || request.wanted == evaluation_stage::confirmed) return std::nullopt;
-  auto found = results.find(key_of(*request.program));
-  if (!found) return std::nullopt;
-  return is_enough(*found, request, bench.settings().promising) ? found : std::nullopt;
-}
-
-void cuda_fitness::state::finish(evaluation_state& p, std::chrono::steady_clock::time_point start) const {
+void cuda_fitness::state::finish(evaluation_state& p) const {
   auto& e = p.result;
-  conclude(e);
   if (p.built.ok) {
     e.measures = bench.measures(p.built);
     e.measures.insert(p.profile.measures.begin(), p.profile.measures.end());
@@ -186,7 +182,34 @@ void cuda_fitness::state::finish(evaluation_state& p, std::chrono::steady_clock:
           "least the stated one. Programs with launch lines are timed by a finer clock.";
     if (e.valid()) e.feedback += "\n" + bench.profile(p.built, e) + p.profile.text;
   }
-  e.cost.wall_s = seconds_since(start);
+}
+
+evaluation_state cuda_fitness::state::judge(const evaluation_request& request) {
+  return attempted<evaluation_state>(request, is_doubtful, [&](const evaluation_state* first) {
+    evaluation_state p{{request, bench.blank()}};
+    p.sparing = first != nullptr && first->no_room.has_value();
+    p.result.protocol = protocol_of(bench.subject());
+    p.call_ns.assign(bench.subject().workloads.size(), 0);
+    p.resolution_ns.assign(bench.subject().workloads.size(), 0);
+    try {
+      run_cascade(p);
+    } catch (const error& failure) {
+      if (failure.code() != error_code::environment) throw;
+      // A busy machine costs time, not the run.
+      const bool busy = dynamic_cast<const cuda::unmeasurable*>(&failure) != nullptr;
+      if (busy && first == nullptr && request.second_try) {
+        p.again = true;
+        return p;
+      }
+      // There may be several devices: say which.
+      throw error(
+          failure.code(), p.result.device + ": " + failure.message(), failure.place(),
+          failure.hint().empty()
+              ? "nvidia-smi and the Xid messages in the system log say more; continue with `kevo resume`"
+              : failure.hint());
+    }
+    return p;
+  });
 }
 
 cuda_fitness::cuda_fitness(std::shared_ptr<const task> t, cuda_settings settings)
@@ -196,50 +219,7 @@ cuda_fitness& cuda_fitness::operator=(cuda_fitness&&) noexcept = default;
 cuda_fitness::~cuda_fitness() = default;
 
 evaluation cuda_fitness::evaluate(const evaluation_request& request) {
-  if (!request.program) throw error(error_code::usage, "an evaluation needs a program");
-  const auto start = std::chrono::steady_clock::now();
-  const double waited_s = state_->bench.prepare(request.stop, request.waiting);
-  const double prepared_s = seconds_since(start);
-  if (auto found = state_->cached(request)) {
-    found->cost.wall_s = found->cost.waited_s = waited_s;  // not what another evaluation has cost
-    found->context.erase("waited");
-    return *found;
-  }
-  const auto attempt = [&](bool sparing) {
-    evaluation_state p{request, state_->bench.blank(), {}};
-    p.sparing = sparing;
-    p.result.protocol = protocol_of(state_->bench.subject());
-    p.call_ns.assign(state_->bench.subject().workloads.size(), 0);
-    p.resolution_ns.assign(state_->bench.subject().workloads.size(), 0);
-    try {
-      state_->run_cascade(p);
-    } catch (const error& failure) {
-      if (failure.code() != error_code::environment) throw;
-      // There may be several devices: say which.
-      throw error(
-          failure.code(), p.result.device + ": " + failure.message(), failure.place(),
-          failure.hint().empty()
-              ? "nvidia-smi and the Xid messages in the system log say more; continue with `kevo resume`"
-              : failure.hint());
-    }
-    return p;
-  };
-  std::optional<evaluation_state> p(attempt(false));
-  const bool settled = !p->again || request.second_try;
-  if (p->again && request.second_try) {  // time and memory depend on the neighbours, too
-    const evaluation_cost spent = p->result.cost;
-    p.emplace(attempt(p->no_room.has_value()));
-    p->result.cost.device_s += spent.device_s;
-    p->result.cost.waited_s += spent.waited_s;
-    for (const auto& [name, seconds] : spent.parts_s) p->result.cost.parts_s[name] += seconds;
-  }
-  if (prepared_s > 1e-3) p->result.cost.parts_s["preparation of the task"] += prepared_s;
-  p->result.cost.waited_s += waited_s;
-  state_->finish(*p, start);
-  // Who wants a second try must not get what the first one said.
-  if (settled && p->result.outcome != outcome::unchecked)
-    state_->results.keep(state_->key_of(*request.program), p->result);
-  return std::move(p->result);
+  return answer(*state_, request);
 }
 
 std::string cuda_fitness::describe() const {

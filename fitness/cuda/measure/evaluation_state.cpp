@@ -18,8 +18,6 @@ bool names_host_functions(const program& source) {
 }  // namespace
 
 void fail(evaluation_state& p, std::size_t index, const workload& w, const call_failure& failure) {
-  p.machine = failure.machine;
-  p.again = failure.again;
   if (failure.room) p.no_room = index;
   auto told = failure;
   if (p.built.kind == program_kind::hosted && failure.outcome == outcome::launch_failed &&
@@ -28,7 +26,7 @@ void fail(evaluation_state& p, std::size_t index, const workload& w, const call_
         ". The driver calls host functions of a stream (cudaLaunchHostFunc, cudaStreamAddCallback) in a "
         "thread that it starts, and a candidate may start no threads: let the device wait instead, for an "
         "event or a word of memory";
-  tell_failure(p.result, index, w, told);
+  kevo::fail(p, index, w, told);
 }
 
 }  // namespace kevo::cuda

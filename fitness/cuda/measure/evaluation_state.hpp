@@ -5,8 +5,6 @@
 #include <optional>
 #include <vector>
 
-#include <kevo/evaluate.hpp>
-#include <kevo/evaluation.hpp>
 #include <kevo/task.hpp>
 
 #include "fitness/cascade/cascade.hpp"
@@ -16,19 +14,14 @@
 namespace kevo::cuda {
 
 /// What is known of the candidate so far.
-struct evaluation_state {
-  const evaluation_request& request;
-  evaluation result;
-  built_program built;
-  std::vector<double> call_ns = {};  // of one call of each workload; 0 if unknown
+struct evaluation_state : cascade_state {
+  built_program built = {};
   gpu_bench::call_profile profile = {};
   std::vector<double> resolution_ns = {};  // of the clock, for a call of each workload; 0: far below any time
   std::vector<std::size_t> too_short = {};  // workloads whose figure is the clock's resolution
   suite_verdict by_suite = {};              // what KernelBench's rule says
   double checked_s = 0;  // when the checks before the timing ended, since the device is held
   double timed_s = 0;    // and when the times were taken; 0: never
-  bool machine = false;  // the failure may be the machine's
-  bool again = false;    // or the neighbours'
   std::optional<std::size_t> no_room = {};  // the workload on which it says that it found no memory
   bool sparing = false;                     // no processes in advance, which take memory
 };

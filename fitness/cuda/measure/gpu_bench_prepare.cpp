@@ -10,6 +10,7 @@
 #include <kevo/error.hpp>
 #include <kevo/task_id.hpp>
 
+#include "fitness/cascade/cascade.hpp"
 #include "fitness/cuda/hosted/entry.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
@@ -89,9 +90,7 @@ std::vector<gpu_bench::baseline_to_add> gpu_bench::build_baselines(std::stop_tok
                   {.file = task_->file, .key = "baselines"});
     }
   }
-  if (built.empty())
-    throw error(error_code::input, "no baseline builds on this machine", {.file = task_->file, .key = {}},
-                "install the libraries that the baselines link with, or add a baseline that needs none");
+  require_baseline(*task_, !built.empty());
   return built;
 }
 
@@ -318,12 +317,7 @@ void gpu_bench::check_baseline(gpu_baseline& baseline) {
   for (std::size_t i = 0; i < task_->workloads.size(); ++i) {
     for (std::uint32_t n = 0; n < 3; ++n) {
       const auto time = baseline.usual.runner->check(i, n, std::chrono::seconds(60));
-      if (time.failure) {
-        throw error(time.failure->machine ? error_code::environment : error_code::input,
-                    fmt::format("baseline '{}' fails on workload '{}': {} {}", baseline.name,
-                                task_->workloads[i].uuid, time.failure->reason, time.failure->detail),
-                    {.file = task_->file, .key = "baselines"});
-      }
+      if (time.failure) throw baseline_error(*task_, baseline.name, task_->workloads[i], *time.failure);
       auto& known = baseline.call_ns[i];
       known = known > 0 ? std::min(known, time.event_ns) : time.event_ns;
       if (contents_[i].varied < 2 && n == 1) break;

@@ -9,6 +9,7 @@
 #include <kevo/evaluate/statistics.hpp>
 
 #include "fitness/cuda/measure/pair_timer.hpp"
+#include "fitness/timing/trusted_timeout.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -23,20 +24,14 @@ constexpr int isolated_repeats = 5;
 
 // Timed contents are of all varieties, of which a baseline was checked on a few: where it is wrong on another
 // one, the tolerance is too tight more often than the machine is broken.
-error failed_baseline(const call_failure& failure) {
-  const std::string what =
-      "the baseline failed while it was timed (" + failure.reason + " " + failure.detail + ")";
-  if (failure.outcome == outcome::incorrect)
-    return {
-        error_code::input,
-        what,
-        {.key = "tolerance"},
-        "if it fails for one kind of input data only (scaled, constant, ...), the tolerance is too tight for "
-        "these data; `kevo task check` tries more of them"};
-  return {error_code::environment,
-          what + ", although it worked before: the fault is in the machine",
-          {},
-          "run `kevo doctor`"};
+[[noreturn]] void baseline_failed(const call_failure& failure) {
+  if (failure.outcome != outcome::incorrect) trusted_failed("the baseline", failure);
+  throw error(
+      error_code::input,
+      "the baseline failed while it was timed (" + failure.reason + " " + failure.detail + ")",
+      {.key = "tolerance"},
+      "if it fails for one kind of input data only (scaled, constant, ...), the tolerance is too tight for "
+      "these data; `kevo task check` tries more of them");
 }
 
 // What lies around calls that are not held, one by one.
@@ -105,7 +100,7 @@ std::optional<call_failure> pair_timer::block_of_process() {
     do read_empty();
     while (constants_.size() < least_constants);
   } else if (const auto failure = read_nothing(*baseline_, content_of_nothing)) {
-    throw failed_baseline(*failure);
+    baseline_failed(*failure);
   }
   std::vector<timing_pair> read_pairs(contents.size());
   std::vector<std::vector<double>> candidate_each(contents.size());
@@ -118,12 +113,12 @@ std::optional<call_failure> pair_timer::block_of_process() {
   const auto read_baseline = [&](std::size_t from, std::size_t to, bool further) {
     for (std::size_t i = from; i < to; ++i) {
       auto once = read(*baseline_, true, contents[i]);
-      if (once.failure) throw failed_baseline(*once.failure);
+      if (once.failure) baseline_failed(*once.failure);
       read_pairs[i].baseline_ns = once.ns;
       baseline_each[i] = std::move(once.each);
     }
     if (!further) return;
-    if (const auto failure = read_further(*baseline_, block, baseline_times)) throw failed_baseline(*failure);
+    if (const auto failure = read_further(*baseline_, block, baseline_times)) baseline_failed(*failure);
     read_trusted(block, baseline_times);
   };
   read_baseline(0, contents.size() / 2, early);
@@ -194,7 +189,7 @@ std::optional<call_failure> pair_timer::read_further(program_runner& program, co
 void pair_timer::read_trusted(const block_contents& contents, call_times& times) {
   const auto read_mode = [&](const std::vector<std::uint32_t>& list, call_mode mode) {
     auto time = baseline_->interval_of(workload_, list, plan_.cold, limit_, 1, mode);
-    if (time.failure) throw failed_baseline(*time.failure);
+    if (time.failure) baseline_failed(*time.failure);
     return time;
   };
   if (!contents.host.empty()) times.idle = read_mode(contents.host, call_mode::idle).each_call_ns;
@@ -219,7 +214,11 @@ bool pair_timer::clock_changed() {
 }
 
 std::optional<call_failure> pair_timer::block() {
-  if (plan_.slow_start) return block_of_process();
+  return begun_again([this] { return plan_.slow_start ? block_of_process() : block_of_turns(); },
+                     [this] { ++discarded_; });
+}
+
+std::optional<call_failure> pair_timer::block_of_turns() {
   begin_clocks_.clear();
   end_clocks_.clear();
   const int disagreed_before = disagreements_;
@@ -248,7 +247,7 @@ std::optional<call_failure> pair_timer::block() {
     const auto once = read(trusted ? *baseline_ : *candidate_, trusted, contents);
     if (once.failure) {
       if (!trusted) return once.failure;
-      throw failed_baseline(*once.failure);
+      baseline_failed(*once.failure);
     }
     (trusted ? b : c) += 0.5 * once.ns;
     disturbed = disturbed || once.disturbed;
@@ -318,17 +317,18 @@ void pair_timer::require_some_pairs() const {
 }
 
 void pair_timer::no_time() const {
-  throw error(error_code::environment,
-              fmt::format("no time can be measured: of {} blocks of readings {} were discarded. The device's "
-                          "clock changed in {} of them, "
-                          "kevo lost its processor in {} readings, and the two clocks disagreed in {} "
-                          "readings of the candidate and {} "
-                          "of the baseline",
-                          discarded_ + static_cast<int>(pairs_.size()), discarded_, clock_changes_,
-                          late_disagreements_, disagreements_, trusted_disagreements_),
-              {},
-              "end other programs on the device and on this machine, or build fewer candidates at once "
-              "(run.parallel.builds)");
+  throw unmeasurable(
+      error_code::environment,
+      fmt::format("no time can be measured: of {} blocks of readings {} were discarded. The device's "
+                  "clock changed in {} of them, "
+                  "kevo lost its processor in {} readings, and the two clocks disagreed in {} "
+                  "readings of the candidate and {} "
+                  "of the baseline",
+                  discarded_ + static_cast<int>(pairs_.size()), discarded_, clock_changes_,
+                  late_disagreements_, disagreements_, trusted_disagreements_),
+      {},
+      "end other programs on the device and on this machine, or build fewer candidates at once "
+      "(run.parallel.builds)");
 }
 
 }  // namespace kevo::cuda

@@ -4,10 +4,11 @@
 #include <thread>
 #include <utility>
 
-#include <kevo/error.hpp>
 #include <kevo/evaluate/statistics.hpp>
 
 #include "fitness/cuda/measure/two_clocks.hpp"
+#include "fitness/timing/sustained_time.hpp"
+#include "fitness/timing/trusted_timeout.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -72,11 +73,7 @@ double pair_timer::constant_ns() const {
 std::optional<call_failure> pair_timer::read_nothing(program_runner& program, std::uint32_t content) {
   const auto time = program.nothing_of(workload_, content, plan_.calls, plan_.cold, limit_, plan_.untimed);
   if (time.failure && time.failure->room) return time.failure;
-  if (time.failure)
-    throw error(error_code::environment,
-                "calls of nothing failed in a process of kevo's own code: " + time.failure->reason + " " +
-                    time.failure->detail,
-                {}, "run `kevo doctor`");
+  if (time.failure) trusted_failed("kevo's own code in a process without a program", *time.failure);
   keep_clocks(time);
   constants_.push_back(interval_time(time));
   (&program == baseline_ ? baseline_nothing_ns_ : candidate_nothing_ns_) = constants_.back();
@@ -86,11 +83,11 @@ std::optional<call_failure> pair_timer::read_nothing(program_runner& program, st
 void pair_timer::read_empty() {
   if (!empty_->running()) {
     if (const auto warm = empty_->interval(workload_, 1, plan_.cold, limit_); warm.failure)
-      throw error(error_code::environment, "the empty program failed: " + warm.failure->reason);
+      trusted_failed("the empty program", *warm.failure);
   }
   const auto time =
       empty_->interval(workload_, plan_.calls, plan_.cold, limit_, content_use::once, plan_.untimed);
-  if (time.failure) throw error(error_code::environment, "the empty program failed: " + time.failure->reason);
+  if (time.failure) trusted_failed("the empty program", *time.failure);
   keep_clocks(time);
   constants_.push_back(interval_time(time));
 }
@@ -274,17 +271,11 @@ pair_timer::reading pair_timer::read_again() {
 }
 
 std::variant<double, call_failure> pair_timer::sustained(double seconds) {
-  const auto start = std::chrono::steady_clock::now();
-  const auto elapsed_s = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  };
-  std::vector<double> times;
-  while (times.size() < 3 || elapsed_s() < seconds) {
+  return sustained_time(seconds, [this]() -> std::variant<double, call_failure> {
     const auto once = read_again();
     if (once.failure) return *once.failure;
-    times.push_back(once.ns);
-  }
-  return median({times.end() - static_cast<std::ptrdiff_t>((times.size() + 2) / 3), times.end()});
+    return once.ns;
+  });
 }
 
 }  // namespace kevo::cuda

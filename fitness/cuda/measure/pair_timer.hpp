@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include <kevo/error.hpp>
 #include <kevo/evaluation.hpp>
 
 #include "fitness/cuda/measure/further_readings.hpp"
@@ -16,6 +17,11 @@
 #include "fitness/cuda/measure/reading_plans.hpp"
 
 namespace kevo::cuda {
+
+/// So many blocks were thrown away that there is no time. A second evaluation may find a quieter machine.
+struct unmeasurable : error {
+  using error::error;
+};
 
 /// Times pairs. Several timers may share runners, one after the other.
 class pair_timer {
@@ -106,6 +112,7 @@ class pair_timer {
   drawn_contents draw();
   block_contents draw_block();
   std::optional<call_failure> block_of_process();
+  std::optional<call_failure> block_of_turns();
   bool clock_changed();
   int most_lost() const;
   void require_some_pairs() const;

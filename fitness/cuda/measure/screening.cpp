@@ -55,19 +55,11 @@ std::string why_unknown(const std::string& language, bool python_task) {
 
 bool build_candidate(gpu_bench& bench, evaluation_state& p) {
   const auto& source = *p.request.program;
-  std::size_t size = 0;
-  for (const auto& file : source.files) size += file.text.size();
   const bool python = is_python_task(bench.subject());
   const bool known = source.language == "triton" || source.language == (python ? "python" : "cuda");
-  if (!known || source.files.empty() || size > bench.settings().limits.source_bytes) {
-    const std::string why = !known                 ? why_unknown(source.language, python)
-                            : source.files.empty() ? "the program contains no file"
-                                                   : "the source is too large";
-    p.result.outcome = outcome::build_failed;
-    p.result.reasons.push_back(why);
-    p.result.feedback = why;
-    return false;
-  }
+  auto why = known ? why_unbuildable(source, bench.settings().limits.source_bytes)
+                   : why_unknown(source.language, python);
+  if (!why.empty()) return tell_build_failure(p.result, {std::move(why)}), false;
   p.built = bench.build(source, false, p.request.stop);
   for (const auto& [key, value] : p.built.context) p.result.context[key] = value;
   if (p.built.ok) return true;

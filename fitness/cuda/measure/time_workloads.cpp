@@ -13,7 +13,7 @@
 #include "fitness/cuda/measure/both_times.hpp"
 #include "fitness/cuda/measure/device_task.hpp"
 #include "fitness/cuda/measure/minimum_times.hpp"
-#include "fitness/timing/time_by_looks.hpp"
+#include "fitness/timing/time_candidate.hpp"
 
 namespace kevo::cuda {
 namespace {
@@ -211,23 +211,6 @@ timing_looks confirming_looks_of(const timing_settings& settings, const std::vec
   return looks;
 }
 
-// Answers false if the candidate failed.
-bool time_by(const timing_looks& looks, const gpu_bench& bench, evaluation_state& p,
-             std::vector<cuda_workload>& timed, bool fresh) {
-  const auto promises = [&] {
-    return p.result.speedup_interval.high >= bench.settings().promising * p.request.best_speedup;
-  };
-  const auto end = time_by_looks(
-      std::span(timed), looks, bench.settings().timing.alpha, p.request.stop,
-      [&](double alpha) { return look(bench, p, timed, alpha, fresh); }, promises);
-  if (const auto* failed = std::get_if<timing_failure>(&end))
-    return fail(p, failed->workload, bench.subject().workloads[failed->workload], failed->failure), false;
-  p.result.stage = fresh                                               ? evaluation_stage::confirmed
-                   : p.request.wanted == evaluation_stage::timed_short ? evaluation_stage::timed_short
-                                                                       : std::get<timing_end>(end).stage();
-  return true;
-}
-
 std::vector<cuda_workload> workloads_of(gpu_bench& bench, const evaluation_state& p,
                                         program_runner& candidate, gpu_baseline& baseline, bool fresh) {
   std::vector<cuda_workload> timed;
@@ -240,20 +223,12 @@ std::vector<cuda_workload> workloads_of(gpu_bench& bench, const evaluation_state
   return timed;
 }
 
-// A champion's time when the device is as warm as it gets.
-bool sustain(const gpu_bench& bench, evaluation_state& p, std::vector<cuda_workload>& timed) {
-  const double seconds = bench.settings().timing.sustained_s;
-  if (!(seconds > 0)) return true;
-  for (auto& one : timed) {
-    const auto index = one.sampler.workload();
-    const auto time = one.sampler.timer.sustained(seconds);
-    if (const auto* failure = std::get_if<call_failure>(&time))
-      return fail(p, index, bench.subject().workloads[index], *failure), false;
-    // Contents came again, which a program might have remembered: it is not believed to have become faster.
-    auto& w = p.result.workloads[index];
-    w.sustained_ns = std::max(std::get<double>(time), w.device.ns > 0 ? w.device.ns : w.time_ns);
+// Contents came again, which a program might have remembered: it is not believed to have become faster.
+void raise_sustained(evaluation& e) {
+  for (auto& w : e.workloads) {
+    if (w.sustained_ns > 0)
+      w.sustained_ns = std::max(w.sustained_ns, w.device.ns > 0 ? w.device.ns : w.time_ns);
   }
-  return true;
 }
 
 }  // namespace
@@ -301,20 +276,18 @@ bool time_workloads(gpu_bench& bench, evaluation_state& p, program_runner& candi
   const auto& budget = bench.settings().timing;
   const auto looks = fresh ? confirming_looks_of(budget, timed)
                            : first_looks(budget, p.request.wanted == evaluation_stage::timed_short);
-  if (!time_by(looks, bench, p, timed, fresh)) return false;
-  if (fresh && !sustain(bench, p, timed)) return false;
-  std::size_t discarded = 0;
-  std::size_t kept = 0;
+  const auto look_at = [&](double alpha) { return look(bench, p, timed, alpha, fresh); };
+  if (!time_by(looks, bench, p, std::span(timed), look_at)) return false;
+  if (fresh && !time_alone(bench, p, std::span(timed))) return false;
+  raise_sustained(p.result);
   int disagreements = 0;
   std::chrono::milliseconds rest{};
   for (const auto& [sampler, spent_s] : timed) {
     const auto& timer = sampler.timer;
     rest = std::max(rest, timer.rest());
-    discarded += static_cast<std::size_t>(timer.discarded());
-    kept += timer.pairs().size();
     disagreements += timer.disagreements();
   }
-  tell_discarded(p.result, discarded, kept);
+  tell_discarded(p.result, std::span<const cuda_workload>(timed));
   if (disagreements > 0) p.result.context["clock_disagreements"] = std::to_string(disagreements);
   if (rest.count() > 0) p.result.context["rest_before_readings_ms"] = std::to_string(rest.count());
   tell_clock(p.result, timed);
@@ -323,21 +296,16 @@ bool time_workloads(gpu_bench& bench, evaluation_state& p, program_runner& candi
 }
 
 void time_other_baselines(gpu_bench& bench, evaluation_state& p, program_runner& candidate) {
-  const auto& workloads = bench.subject().workloads;
   bench.prepare_later_baselines();
   if (auto names = bench.left_out(); !names.empty())
     p.result.context["baselines_left_out"] = std::move(names);
-  const auto& settings = bench.settings().timing;
   for (std::size_t other = 1; other < bench.baselines().size(); ++other) {
     auto& baseline = bench.baselines()[other];
     // Of the same processes, some of which take long to start: what others might add is in the intervals.
     auto timed = workloads_of(bench, p, candidate, baseline, false);
     evaluation_state against = p;
-    const auto end = time_by_looks(
-        std::span(timed), further_looks(settings), settings.alpha, p.request.stop,
-        [&](double alpha) { return look(bench, against, timed, alpha, false); }, [] { return true; });
-    if (const auto* failed = std::get_if<timing_failure>(&end))
-      return fail(p, failed->workload, workloads[failed->workload], failed->failure);
+    const auto look_at = [&](double alpha) { return look(bench, against, timed, alpha, false); };
+    if (!time_by(further_looks(bench.settings().timing), bench, p, std::span(timed), look_at)) return;
     keep_other_speedup(p.result, baseline.name, against.result);
   }
 }

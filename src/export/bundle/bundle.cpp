@@ -12,7 +12,7 @@
 
 #include "src/base/settings/yaml.hpp"
 #include "src/export/bundle/bundle_parts.hpp"
-#include "src/export/bundle/cpp_time.hpp"
+#include "src/export/bundle/bundle_time.hpp"
 
 namespace kevo {
 namespace fs = std::filesystem;
@@ -67,21 +67,26 @@ void name_runtime(const bundled& b, folder_text& files) {
   }
 }
 
-// The threads that programs of the run may have.
-int threads_of(const journal& record) {
+// A key of `fitness` in the run's config; empty if it has none.
+std::string fitness_setting(const journal& record, const std::string& key) {
   const auto& text = record.header().config_yaml;
-  if (text.empty()) return 1;
+  if (text.empty()) return {};
   const auto tree = parse_yaml(text, record.directory() + "/journal.sqlite: config");
   const auto* fitness = tree.find("fitness");
-  const auto* threads = fitness == nullptr || !fitness->is_map() ? nullptr : fitness->find("threads");
-  return threads == nullptr ? 1 : std::max(1, std::atoi(threads->text.c_str()));
+  const auto* found = fitness == nullptr || !fitness->is_map() ? nullptr : fitness->find(key);
+  return found == nullptr ? std::string() : found->text;
 }
 
-// Builds and times a bundle in C++, and refuses one that takes another time than the run's object, or says
-// it in `summary`.
-void time_bundle(bundled& b, folder_text& files, bundle_summary& summary, int threads,
+// Builds and times a bundle, and refuses one that takes another time than what the run measured, or says it
+// in `summary`.
+void time_bundle(bundled& b, folder_text& files, bundle_summary& summary, const journal& record,
                  const bundle_options& options) {
-  const auto [ratio, why_not] = time_cpp_bundle(b, files, threads, options.waiting);
+  const int threads = std::max(1, std::atoi(fitness_setting(record, "threads").c_str()));
+  const auto device = fitness_setting(record, "device");
+  const auto [ratio, why_not] =
+      b.source->language == "cpp"
+          ? time_cpp_bundle(b, files, threads, options.waiting)
+          : time_python_bundle(b, files, device.empty() ? "cpu" : device, threads, options.waiting);
   summary.time_ratio = ratio;
   if (!ratio) {
     summary.remarks.push_back("the bundle was not built and timed: " + why_not);
@@ -90,8 +95,8 @@ void time_bundle(bundled& b, folder_text& files, bundle_summary& summary, int th
   const auto [low, high] = ratio->range;
   if (equal_time.low <= low && high <= equal_time.high) return;
   const auto found = fmt::format(
-      "a call of the bundle takes {:.3f} [{:.3f}, {:.3f}] of the time of the object that the run measured",
-      ratio->value, low, high);
+      "a call of the bundle takes {:.3f} [{:.3f}, {:.3f}] of the time of the {} that the run measured",
+      ratio->value, low, high, b.source->language == "cpp" ? "object" : "program");
   const bool undecided = low <= equal_time.high && equal_time.low <= high;
   if (undecided) {
     summary.remarks.push_back(found +
@@ -160,16 +165,20 @@ bundle_summary export_bundle(const journal& record, const task& t, const std::st
   for (const auto& file : source->files) files["source/" + file.path] = file.text;
   if (source->language == "cpp") {
     bundle::add_cpp_files(b, files, summary);
-    if (options.timing != bundle_timing::off)
-      bundle::time_bundle(b, files, summary, bundle::threads_of(record), options);
+    if (options.timing != bundle_timing::off) bundle::time_bundle(b, files, summary, record, options);
+  } else if (source->language == "python" && t.reference && t.reference->source.language == "python") {
+    files.clear();  // the source is in the one file
+    bundle::add_python_files(b, files);
+    if (options.timing != bundle_timing::off) bundle::time_bundle(b, files, summary, record, options);
   } else if (source->language == "cuda") {
     bundle::add_cuda_files(b, files, summary);
   } else if (source->language == "triton") {
     bundle::add_triton_files(b, files, summary);
   } else {
-    throw error(error_code::input,
-                "a bundle can only contain programs in C++, CUDA and Triton, not in " + source->language,
-                {.file = record.directory(), .key = {}}, "--format jsonl has the sources of all candidates");
+    throw error(
+        error_code::input,
+        "a bundle can only contain programs in C++, CUDA, Triton and PyTorch, not in " + source->language,
+        {.file = record.directory(), .key = {}}, "--format jsonl has the sources of all candidates");
   }
   bundle::add_card(b, record, summary, files);
   bundle::name_runtime(b, files);

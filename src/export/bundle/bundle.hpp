@@ -16,7 +16,7 @@
 
 namespace kevo {
 
-/// What is done about the time that a bundle in C++ takes, compared with the object that the run measured.
+/// What is done about the time that a bundle in C++ or of PyTorch takes, compared with what the run measured.
 enum class bundle_timing : std::uint8_t {
   required,  ///< the bundle is built and timed, and not written if it takes another time
   told,      ///< it is built, timed and written, with what was found
@@ -43,13 +43,13 @@ struct bundle_summary {
   std::string name;
   /// CUDA: whether the machine code is one that this run built and measured (it is in the run's cache).
   std::optional<bool> as_measured;
-  /// C++: the time of a call in the bundle, as a part of that of the run's object.
+  /// C++, PyTorch: the time of a call in the bundle, as a part of that of the run's program.
   std::optional<estimate> time_ratio;
   std::vector<std::string> remarks;  ///< what a user should know: no test, no PyTorch extension, ...
 };
 
-/// Writes a bundle into `directory`, which must be empty or not exist. Programs in C++ and in CUDA with
-/// launch lines; CUDA is compiled again, which needs NVRTC and no GPU.
+/// Writes a bundle into `directory`, which must be empty or not exist. Programs in C++, of PyTorch, and
+/// in CUDA with launch lines; CUDA is compiled again, which needs NVRTC and no GPU.
 /// @throws kevo::error: input for a program or a candidate of which no bundle can be made, and for a bundle
 /// that takes another time than the run's object; usage for a folder that is not empty, environment if there
 /// is no NVRTC or a file cannot be written

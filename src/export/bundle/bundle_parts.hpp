@@ -53,6 +53,9 @@ void add_cuda_files(const bundled& b, folder_text& files, bundle_summary& summar
 /// that launches its kernels.
 void add_triton_files(const bundled& b, folder_text& files, bundle_summary& summary);
 
+/// Adds the file of a program of PyTorch.
+void add_python_files(const bundled& b, folder_text& files);
+
 /// Whether a test can draw the inputs of the task and judge its outputs; otherwise why not.
 std::string reason_against_test(const task& t);
 

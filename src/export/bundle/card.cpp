@@ -50,7 +50,7 @@ boost::json::array workloads_of(const evaluation& e) {
 std::string code_of(const bundle_summary& summary) {
   if (summary.time_ratio)
     return fmt::format(
-        "Built as a user builds it, a call took {:.3f} [{:.3f}, {:.3f}] of the time of the object that the "
+        "Built as a user builds it, a call took {:.3f} [{:.3f}, {:.3f}] of the time of the program that the "
         "run "
         "measured\n(99 % interval, alternating pairs, when this bundle was made).\n",
         summary.time_ratio->value, summary.time_ratio->range.low, summary.time_ratio->range.high);
@@ -76,6 +76,11 @@ std::string python_steps(const bundled& b) {
 
 std::string steps(const bundled& b, bool cuda, const folder_text& files) {
   if (b.source->language == "triton") return python_steps(b);
+  if (b.source->language == "python")
+    return fmt::format(
+        "```python\nimport sys\nsys.path.insert(0, \"PATH/OF/THIS/FOLDER\")\nfrom {0} import {0}\n```\n\n"
+        "{0} is the {1} of the program. `kevo eval` takes the file as a candidate, too.\n",
+        b.name, b.what->reference->form == "module" ? "class" : "function");
   const bool test = files.contains(fmt::format("test/{}_test.cpp", b.name));
   std::string text = "```sh\ncmake -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build\n";
   if (test) text += fmt::format("build/{0}_test           # compares with the reference\n", b.name);

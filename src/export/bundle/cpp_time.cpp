@@ -1,5 +1,3 @@
-#include "src/export/bundle/cpp_time.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -21,6 +19,7 @@
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/sandbox/scratch_folder.hpp"
 #include "src/base/process/find_program.hpp"
+#include "src/export/bundle/bundle_time.hpp"
 #include "src/export/bundle/cpp_program.hpp"
 #include "src/export/bundle/symbol_address.hpp"
 
@@ -135,15 +134,29 @@ cpu_settings settings_of(const bundled& b, const cpp_build& build, int threads) 
   settings.threads = threads;
   settings.sandbox = b.sandbox;
   settings.limits.source_bytes = std::uint64_t{64} << 20U;
-  settings.timing.sustained_s = 0;
-  // Half of the width of `equal_time`, and so many pairs that other work on the machine only costs time.
-  settings.timing.confirming_interval = 0.03;
-  settings.timing.confirming_pairs = 160;
-  settings.timing.full_s = 6;
+  settings.timing = bundle_timing_settings();
   return settings;
 }
 
 }  // namespace
+
+timing_settings bundle_timing_settings() {
+  timing_settings timing;
+  timing.sustained_s = 0;
+  // Half of the width of `equal_time`, and so many pairs that other work on the machine only costs time.
+  timing.confirming_interval = 0.03;
+  timing.confirming_pairs = 160;
+  timing.full_s = 6;
+  return timing;
+}
+
+bundle_time judged_bundle(const bundled& b, const evaluation& judged) {
+  if (!judged.valid())
+    throw error(error_code::input, "the bundle is wrong: " + judged.feedback,
+                {.file = b.run_folder, .key = {}}, "kevo eval says whether the program itself is right");
+  const auto& range = judged.speedup_interval;
+  return {estimate{1 / judged.speedup, {1 / range.high, 1 / range.low}}, {}};
+}
 
 bundle_time time_cpp_bundle(bundled& b, folder_text& files, int threads, const wait_listener& waiting) {
   const auto cmake = find_program("cmake");
@@ -197,12 +210,7 @@ bundle_time time_cpp_bundle(bundled& b, folder_text& files, int threads, const w
   request.wanted = evaluation_stage::confirmed;
   request.fresh = true;
   request.waiting = waiting;
-  const auto judged = judge.evaluate(request);
-  if (!judged.valid())
-    throw error(error_code::input, "the bundle is wrong: " + judged.feedback,
-                {.file = b.run_folder, .key = {}}, "kevo eval says whether the program itself is right");
-  const auto& range = judged.speedup_interval;
-  return {estimate{1 / judged.speedup, {1 / range.high, 1 / range.low}}, {}};
+  return judged_bundle(b, judge.evaluate(request));
 }
 
 }  // namespace kevo::bundle

@@ -11,9 +11,10 @@
 #include <kevo/evaluate/statistics.hpp>
 #include <kevo/random.hpp>
 
-#include "fitness/cascade/signed_rank.hpp"
+#include "tests/fitness/timing/simulated_timing.hpp"
 
 using namespace kevo;
+using kevo_test::simulate;
 
 namespace {
 
@@ -34,39 +35,6 @@ double noise(rng& random, int kind) {
   if (kind == 1 && random.chance(0.1)) return usual + 0.1 * random.normal();
   if (kind == 2) return usual + 0.01 * (-std::log(1 - random.uniform()) - std::log(2.0));
   return usual;
-}
-
-struct simulated {
-  bool misses = false;  // the interval does not contain the true speedup
-  bool behind = false;  // its interval says that the candidate is not among the best
-  int pairs = 0;
-};
-
-// A timing of one workload whose pairs all take `pair_s`, as `time_by_looks` makes it.
-template <class Pair>
-simulated simulate(const timing_looks& looks, double pair_s, double target, double speedup,
-                   const Pair& pair) {
-  std::vector<double> ratios;
-  const auto count = [&] { return static_cast<int>(ratios.size()); };
-  for (int pairs = looks.first, before = 0;; pairs = pairs_of_next_look(pairs, looks.last)) {
-    const bool first = pairs == looks.first;
-    const double seconds = first ? looks.first_s : looks.seconds;
-    const auto late = [&] {
-      return count() >= least_pairs(looks, first, count(), pair_s * count()) &&
-             time_is_over(count(), pair_s * count(), seconds);
-    };
-    while (count() < pairs && !late()) ratios.push_back(speedup * std::exp(pair()));
-    const auto interval_of = [&](double error) { return positive_signed_rank(ratios, error); };
-    const auto missed = [&](const estimate& e) { return e.range.low > speedup || e.range.high < speedup; };
-    if (looks.by_standing && looks.first < looks.last) {
-      const auto e = interval_of(alpha_of_standing(looks, alpha, pairs, before));
-      if (e.range.high < 1) return {missed(e), true, count()};
-    }
-    const auto e = interval_of(alpha_of_width(looks, alpha));
-    const bool narrow = e.range.high - e.range.low < target * e.value;
-    if (narrow || pairs >= looks.last || (!first && late())) return {missed(e), e.range.high < 1, count()};
-    before = pairs;
-  }
 }
 
 }  // namespace
@@ -161,7 +129,8 @@ TEST_CASE("an interval misses in at most one of a hundred, also where a timing e
           int misses = 0;
           int early = 0;
           for (int i = 0; i < tries; ++i) {
-            const auto one = simulate(looks, pair_s, 0.04, speedup, [&] { return noise(random, kind); });
+            const auto one =
+                simulate(looks, alpha, pair_s, 0.04, speedup, [&] { return noise(random, kind); });
             misses += one.misses ? 1 : 0;
             early += one.pairs == looks.first ? 1 : 0;
           }
@@ -183,7 +152,7 @@ TEST_CASE("a slower candidate is turned away by few pairs, and the best one hard
     int behind = 0;
     double pairs = 0;
     for (int i = 0; i < tries; ++i) {
-      const auto one = simulate(looks, 0.01, 0.014, speedup, [&] { return 0.005 * random.normal(); });
+      const auto one = simulate(looks, alpha, 0.01, 0.014, speedup, [&] { return 0.005 * random.normal(); });
       behind += one.behind ? 1 : 0;
       pairs += one.pairs;
     }
@@ -216,7 +185,7 @@ bool misses(rng& random, bool placed_once) {
     const double neighbours = random.chance(0.1) ? 0.05 * random.normal() : 0;
     return places + 0.01 * random.normal() + neighbours;
   };
-  return simulate(first_looks({}, false), 0.01, 0.02, 1, pair).misses;
+  return simulate(first_looks({}, false), alpha, 0.01, 0.02, 1, pair).misses;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace fake_cuda {
 struct behaviour {
   double ns = 1000;  ///< of a launch
   bool hang = false;
+  bool hang_once = false;
   bool illegal_address = false;
   bool launch_failure = false;
   bool refused = false;
@@ -42,6 +43,7 @@ inline behaviour behaviour_of(const std::string& source) {
     return end == source.size() || std::isspace(static_cast<unsigned char>(source[end])) != 0;
   };
   found.hang = says("hang");
+  found.hang_once = says("hang_once");
   found.illegal_address = says("illegal_address");
   found.launch_failure = says("launch_failure");
   found.refused = says("refused");

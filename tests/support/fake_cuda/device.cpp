@@ -107,7 +107,9 @@ driver_code run_kernel(const work_item& item) {
   const auto& work = *item.kernel->work;
   const auto& how = module.how;
   const bool spoilt = item.kernel->toy && (!how.when_hidden || stored<long long>(item.parameters, 2) < 100);
-  if (spoilt && how.hang) {
+  constexpr std::uint32_t launch_that_hangs = 30;
+  const bool hangs_now = how.hang_once && d.page != nullptr && d.page->launches++ == launch_that_hangs;
+  if (spoilt && (how.hang || hangs_now)) {
     d.hangs = true;
     if (d.page != nullptr) let_run(*d.page);
     return error_not_ready;

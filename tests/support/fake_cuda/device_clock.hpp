@@ -18,6 +18,7 @@ struct device_page {
   std::atomic<std::int64_t> elapsed;    ///< simulated since then [ns]
   std::atomic<std::uint32_t> late;      ///< 1: work is outstanding that was said to be done; 2: now it is due
   std::atomic<std::uint32_t> exits;     ///< 1: a worker has ended that was to end once
+  std::atomic<std::uint32_t> launches;  ///< of kernels that are to hang once
   std::atomic<std::int64_t> runs_free_at;  ///< from this real time on the clock runs again [ns]
   std::atomic<std::int64_t> minimum_ns;    ///< no launch of a toy kernel is shorter
   std::atomic<std::int64_t> launch_ms;     ///< real time that a launch of a toy kernel takes
