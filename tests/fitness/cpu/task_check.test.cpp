@@ -294,6 +294,22 @@ TEST_CASE("a tolerance within which all results are alike is told from a result 
   CHECK_MESSAGE(report.fixed_result.find("the tolerance is too wide, or ") == 0, report.fixed_result);
 }
 
+TEST_CASE("a correct program that did not end in time does not put the tolerance in question") {
+  kevo::task_report report;
+  report.controls = {{"zeros", false, true, false, ""},
+                     {"seed", true, true, false, ""},
+                     {"reference in float32", true, false, false, "timed_out", true}};
+  CHECK(kevo::advice_for(report).find("did not end in time, which says nothing about the tolerance") !=
+        std::string::npos);
+  report.controls[1].ok = false;
+  CHECK(kevo::advice_for(report) == "a seed is not correct, or the tolerance is too tight for it");
+  report.controls[1].ok = true;
+  report.controls[2].too_slow = false;
+  CHECK(kevo::advice_for(report).find("the tolerance is too tight: the reference computed in float32") == 0);
+  report.controls[2].ok = true;
+  CHECK(kevo::advice_for(report).empty());
+}
+
 TEST_CASE("a conclusion counts the mutants, and says nothing of a task with which few could be tried") {
   kevo::task_report report;
   for (const char* name : {"zeros", "constant", "mean", "stale output"})
