@@ -6,6 +6,7 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_results.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_pretend.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_libdevice.py
+                                                              ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_races.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_pretrained.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_compile.py
                                                               ${PROJECT_SOURCE_DIR}/fitness/torch/kevo_torch_build.py
@@ -24,6 +25,7 @@ file(READ fitness/torch/kevo_torch_calls.py kevo_torch_calls_text)
 file(READ fitness/torch/kevo_torch_results.py kevo_torch_results_text)
 file(READ fitness/torch/kevo_torch_pretend.py kevo_torch_pretend_text)
 file(READ fitness/torch/kevo_torch_libdevice.py kevo_torch_libdevice_text)
+file(READ fitness/torch/kevo_torch_races.py kevo_torch_races_text)
 file(READ fitness/torch/kevo_torch_pretrained.py kevo_torch_pretrained_text)
 set(kevo_torch_source ${PROJECT_BINARY_DIR}/generated/torch_script.cpp)
 file(GENERATE OUTPUT ${kevo_torch_source} CONTENT "#include \"fitness/torch/compile_server.hpp\"
@@ -34,6 +36,7 @@ std::string_view torch_script() {
   return R\"kevo_py(${kevo_torch_extension_text})kevo_py\" R\"kevo_py(${kevo_torch_ahead_text})kevo_py\" R\"kevo_py(${kevo_torch_device_text})kevo_py\"
          R\"kevo_py(${kevo_torch_calls_text})kevo_py\" R\"kevo_py(${kevo_torch_pretend_text})kevo_py\"
          R\"kevo_py(${kevo_torch_program_text})kevo_py\" R\"kevo_py(${kevo_torch_libdevice_text})kevo_py\"
+         R\"kevo_py(${kevo_torch_races_text})kevo_py\"
          R\"kevo_py(${kevo_torch_results_text})kevo_py\" R\"kevo_py(${kevo_torch_pretrained_text})kevo_py\"
          R\"kevo_py(${kevo_torch_text})kevo_py\";
 }

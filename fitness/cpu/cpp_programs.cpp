@@ -113,7 +113,7 @@ program_kind cpp_programs(const std::shared_ptr<const task>& t, const cpu_settin
   const auto own = std::make_shared<compilers>(t, settings, running);
   program_kind kind;
   kind.backend = "cpu";
-  kind.protocol = "cpu 13";
+  kind.protocol = "cpu 14";
   kind.refusal = [](const program& source) {
     if (source.language == "cpp") return std::string();
     return "the CPU backend supports programs in cpp, not in " + source.language +

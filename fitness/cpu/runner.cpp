@@ -255,11 +255,13 @@ std::optional<call_failure> runner::verify(const slot_layout& layout,
         check_output(element_type_of(output), session_->output(layout, i), expected.outputs[i]);
     if (!check.accepted) {
       // Numbers would tell what another workload, perhaps a hidden one, is made of.
-      return call_failure{outcome::incorrect, "wrong result",
-                          expected.borrowed ? "(with input data of another generator)"
-                                            : fmt::format("{} (input data: {})",
-                                                          describe(check, output.name, extents(output, axes)),
-                                                          to_string(expected.kind))};
+      return call_failure{
+          outcome::incorrect, "wrong result",
+          expected.rows ? "(with input data in which a few rows are unlike the others)"
+          : expected.borrowed
+              ? "(with input data of another generator)"
+              : fmt::format("{} (input data: {})", describe(check, output.name, extents(output, axes)),
+                            to_string(expected.kind))};
     }
   }
   return std::nullopt;

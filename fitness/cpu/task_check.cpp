@@ -163,8 +163,12 @@ control_result honest(cpu_fitness& fitness, const std::string& name, program sou
   for (const auto& w : e.workloads) {
     if (w.outcome && w.outcome != outcome::valid) where += (where.empty() ? "" : ", ") + w.uuid;
   }
-  return {name, true, false, false,
-          fmt::format("{} ({}): {}", to_string(e.outcome), where, with_renamed_file(e.feedback, path, file))};
+  return {name,
+          true,
+          false,
+          false,
+          fmt::format("{} ({}): {}", to_string(e.outcome), where, with_renamed_file(e.feedback, path, file)),
+          e.outcome == outcome::timed_out};
 }
 
 // Several seeds may have the same name in different folders: the name is that in the task file.
@@ -229,20 +233,6 @@ task_report blame(const task& t, const cpu_settings& settings, const error& fail
   return report;
 }
 
-std::string advice_for(const task_report& report) {
-  if (report.ok()) return {};
-  if (!report.fixed_result.empty()) return fixed_result_advice(report.fixed_result);
-  for (const auto& one : report.controls) {
-    if (one.honest && !one.ok && one.name == "reference in float32") return too_tight;
-  }
-  const auto fails = [&](bool honest) {
-    return std::any_of(report.controls.begin(), report.controls.end(),
-                       [&](const control_result& one) { return one.honest == honest && !one.ok; });
-  };
-  if (fails(true)) return "a seed is not correct, or the tolerance is too tight for it";
-  return "the tolerance is too wide, or the workloads are too few: incorrect programs are accepted";
-}
-
 }  // namespace
 
 std::string fixed_result_advice(const std::string& sentence) {
@@ -250,6 +240,26 @@ std::string fixed_result_advice(const std::string& sentence) {
          ". A program that ignores its inputs is right, so that no speedup means anything: choose a "
          "function, "
          "sizes, generators or a tolerance with which the result depends on the inputs";
+}
+
+std::string advice_for(const task_report& report) {
+  if (report.ok()) return {};
+  if (!report.fixed_result.empty()) return fixed_result_advice(report.fixed_result);
+  const auto fails = [&](const auto& which) {
+    return std::any_of(report.controls.begin(), report.controls.end(),
+                       [&](const control_result& one) { return !one.ok && which(one); });
+  };
+  if (fails(
+          [](const auto& one) { return one.honest && !one.too_slow && one.name == "reference in float32"; }))
+    return too_tight;
+  if (fails([](const auto& one) { return one.honest && !one.too_slow; }))
+    return "a seed is not correct, or the tolerance is too tight for it";
+  if (fails([](const auto& one) { return !one.honest; }))
+    return "the tolerance is too wide, or the workloads are too few: incorrect programs are accepted";
+  return "a correct program did not end in time, which says nothing about the tolerance: check the task "
+         "again "
+         "when the machine has less to do. If it is always too slow, use a baseline as slow as it or smaller "
+         "workloads, as the time limit of a call follows from the baseline";
 }
 
 bool task_report::ok() const {
@@ -270,7 +280,14 @@ mutant_counts count_mutants(const task_report& report) {
 }
 
 std::string conclusion_of(const task_report& report) {
-  if (!report.ok()) return "the task does not separate correct from incorrect programs: " + report.advice;
+  if (!report.ok()) {
+    const bool slow = report.fixed_result.empty() &&
+                      std::all_of(report.controls.begin(), report.controls.end(),
+                                  [](const control_result& one) { return one.ok || one.too_slow; });
+    return std::string(slow ? "whether the task separates correct from incorrect programs was not found out: "
+                            : "the task does not separate correct from incorrect programs: ") +
+           report.advice;
+  }
   const auto mutants = count_mutants(report);
   if (mutants.enough())
     return fmt::format(

@@ -20,8 +20,9 @@ struct control_result {
   std::string name;
   bool honest = false;  ///< must pass every workload; otherwise it must fail at least one
   bool ok = false;
-  bool skipped = false;  ///< does not apply to this task; `detail` says why. Counts as ok
-  std::string detail;    ///< for the task's author: names hidden workloads, too
+  bool skipped = false;   ///< does not apply to this task; `detail` says why. Counts as ok
+  std::string detail;     ///< for the task's author: names hidden workloads, too
+  bool too_slow = false;  ///< honest, and not ok because it did not end in time
 };
 
 struct task_report {
@@ -48,6 +49,9 @@ struct mutant_counts {
   bool enough() const { return tried > 0 && 2 * tried >= made; }
 };
 mutant_counts count_mutants(const task_report& report);
+
+/// What to change about the task of a report that is not ok; empty if it is.
+std::string advice_for(const task_report& report);
 
 /// What a report means, in a sentence or two: that the task separates correct from incorrect programs, that
 /// it does not and why, or that too few mutants could be tried to say so.

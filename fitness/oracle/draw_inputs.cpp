@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <span>
 #include <utility>
 
@@ -28,18 +27,6 @@ std::vector<std::int64_t> rows_of(const task& t, const generator& columns,
   }
   throw error(error_code::input, "'" + columns.rows + "' is not an input",
               {.file = t.file, .key = "generate"});
-}
-
-// Replaces a few whole rows along the last axis by those of `other`: so few that a sample seldom meets one.
-// Parts of rows are left alone, as tiny elements beside huge ones make rounding errors of one sign in honest
-// sums.
-void take_rows(std::vector<std::byte>& elements, const std::vector<std::byte>& other, std::size_t row_bytes,
-               rng& random) {
-  const std::size_t rows = row_bytes == 0 ? 0 : elements.size() / row_bytes;
-  for (std::size_t taken = 0; rows > 0 && taken < std::clamp<std::size_t>(rows / 256, 1, 16); ++taken) {
-    const std::size_t at = random.below(rows) * row_bytes;
-    std::memcpy(elements.data() + at, other.data() + at, row_bytes);
-  }
 }
 
 }  // namespace
@@ -91,12 +78,15 @@ std::vector<std::vector<std::byte>> draw_inputs(const task& t, const workload& w
       const auto rows = of_rows ? rows_of(t, recipe, drawn) : std::vector<std::int64_t>();
       drawn[i] = generate_elements(type, count, recipe, input.scalar ? variety::plain : from.kind, strength,
                                    random, rows);
-      if (!from.rows_by || input.scalar || type.kind != element_kind::real || input.shape.size() < 2) return;
-      const auto others = resolved(generator_of(input, t.workloads[*from.rows_by]), axes);
-      if (others == recipe) return;
+      if (!from.rows || !may_have_other_rows(input)) return;
+      std::vector<generator> recipes_of_rows = {recipe};
+      for (const auto lender : from.rows->generators) {
+        auto theirs = resolved(generator_of(input, t.workloads[lender]), axes);
+        if (std::find(recipes_of_rows.begin(), recipes_of_rows.end(), theirs) == recipes_of_rows.end())
+          recipes_of_rows.push_back(std::move(theirs));
+      }
       const auto row = static_cast<std::size_t>(extents(input, axes).back());
-      take_rows(drawn[i], generate_elements(type, count, others, variety::plain, strength, random),
-                row * type.size, random);
+      replace_rows(drawn[i], type, row, recipes_of_rows, from.rows->special, strength, random);
     }
   };
   for (std::size_t i = 0; i < drawn.size(); ++i) draw(i, false);

@@ -12,6 +12,7 @@
 #include <kevo/task.hpp>
 
 #include "fitness/oracle/generate.hpp"
+#include "fitness/oracle/other_rows.hpp"
 
 namespace kevo {
 
@@ -20,9 +21,9 @@ struct input_recipe {
   variety kind = variety::plain;
   std::size_t generators = 0;  ///< number of the workload whose generators are used
   bool files = true;           ///< false: generated values take the place of files that alternate
-  /// Number of a workload whose generators make a few whole rows, at secret places, of tensors of real
-  /// numbers with two axes or more. What is decided by a sample of the elements is wrong there.
-  std::optional<std::size_t> rows_by = std::nullopt;
+  /// A few rows of the tensors of real numbers are made otherwise. What is decided by a sample of the
+  /// elements is wrong there.
+  std::optional<row_sources> rows = std::nullopt;
 };
 
 /// Elements of inputs by their names.

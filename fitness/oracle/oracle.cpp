@@ -117,29 +117,8 @@ struct reference_inputs {
   std::vector<std::uint64_t> scalars;
 };
 
-// The kinds of contents besides the plain one, in the order in which they have their turns: the simple, the
-// composed and the borrowed kinds alternate, so that the first eight contents show some of each. Of other
-// workloads' generators all elements are made, or a few rows: a program that is right for each kind alone may
-// decide by a sample which of them it has.
-std::vector<input_recipe> other_recipes(std::size_t workload, bool alternating,
-                                        const std::vector<std::size_t>& lent) {
-  std::vector<input_recipe> others;
-  // What is known in advance is not in all calls.
-  if (alternating) others.push_back({variety::plain, workload, false});
-  constexpr variety turns[] = {variety::patchy,       variety::scaled,   variety::spiked,
-                               variety::heavy_tailed, variety::constant, variety::shifted};
-  std::vector<input_recipe> borrowed;
-  for (const auto lender : lent) {
-    borrowed.push_back({variety::plain, lender, true});
-    borrowed.push_back({variety::plain, workload, true, lender});
-  }
-  auto next = borrowed.begin();
-  for (const auto v : turns) {
-    others.push_back({v, workload, true});
-    if (others.size() % 3 == 2 && next != borrowed.end()) others.push_back(*next++);
-  }
-  others.insert(others.end(), next, borrowed.end());
-  return others;
+bool all_finite(const std::vector<double>& values) {
+  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
 }
 
 // What the kernel sees goes into the content, the same as 64-bit elements to the reference.
@@ -178,7 +157,7 @@ std::vector<expected_output> outputs_of(const task& t, const worker_session& ses
 
 // Whether all real numbers of a content are drawn one by one with signs at random.
 bool random_signs(const task& t, const workload& w, const input_recipe& from) {
-  if (from.kind != variety::plain || from.rows_by || has_made_inputs(w)) return false;
+  if (from.kind != variety::plain || from.rows || has_made_inputs(w)) return false;
   const auto axes = axis_values(t, w);
   return std::all_of(t.inputs.begin(), t.inputs.end(), [&](const tensor& input) {
     if (input.scalar || element_type_of(input).kind != element_kind::real) return true;
@@ -243,18 +222,22 @@ oracle::oracle(std::shared_ptr<const task> t, std::string object, worker_setting
       random_(seed ? *seed : secret_seed()),
       pools_(task_->workloads.size()),
       watches_(task_->workloads.size()) {
+  special_ = special_rows_for(*task_);
   require_memory(*task_);
   worker_.patient = true;
   worker_.error_output = true;  // the reference is the user's own and may say why it fails
 }
 
 // The request to stop is that of the evaluation that asks for contents, and the pool outlives it.
-worker_session oracle::start_reference(std::size_t workload, const std::stop_token& stop) const {
+std::unique_ptr<worker_session> oracle::start_reference(std::size_t workload,
+                                                        const std::stop_token& stop) const {
   const auto& w = task_->workloads[workload];
   const auto buffers = reference_buffers(*task_, w);
   auto settings = worker_;
   settings.stop = stop;
-  worker_session session(settings, object_, arena::slot_bytes(in_arena(settings, buffers)));
+  auto started =
+      std::make_unique<worker_session>(settings, object_, arena::slot_bytes(in_arena(settings, buffers)));
+  auto& session = *started;
   session.reshape(buffers);
   const auto end = session.load();
   if (stop.stop_requested()) throw error(error_code::interrupted, "the evaluation was stopped");
@@ -267,7 +250,7 @@ worker_session oracle::start_reference(std::size_t workload, const std::stop_tok
                                                   ? describe(*session.report()) + " " + session.report()->err
                                                   : session.message()));
   }
-  return session;
+  return started;
 }
 
 oracle::processes oracle::start(std::size_t workload, const std::stop_token& stop) const {
@@ -279,15 +262,17 @@ oracle::processes oracle::start(std::size_t workload, const std::stop_token& sto
     settings.stop = stop;
     inputs = std::make_unique<input_maker>(*task_, w, settings);
   }
-  return {start_reference(workload, stop), std::move(inputs)};
+  return {start_reference(workload, stop), std::move(inputs), stop};
 }
 
 std::shared_ptr<const content> oracle::make(std::size_t workload, const input_recipe& from, processes& by) {
-  auto& session = by.reference;
+  auto& session = *by.reference;
+  const bool special = from.rows && from.rows->special.any();
   const auto& w = task_->workloads[workload];
   auto result = std::make_shared<content>();
   result->kind = from.kind;
-  result->borrowed = from.generators != workload || from.rows_by;
+  result->borrowed = from.generators != workload || from.rows;
+  result->rows = from.rows.has_value();
   result->generated = !from.files;
   result->axes =
       task_->reference->language == "python" ? extent_arguments(*task_, w) : axis_arguments(*task_, w);
@@ -297,6 +282,10 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, const input_re
   const auto call = session.run_isolated({wide.tensors, result->axes, wide.scalars}, random_,
                                          std::chrono::minutes(2), false);
   if (call.end == call_end::interrupted) throw error(error_code::interrupted, "the evaluation was stopped");
+  if (call.end != call_end::done && special) {
+    by.reference = start_reference(workload, by.stop);
+    return nullptr;
+  }
   if (call.end == call_end::timed_out) reference_failed(*task_, w, "took more than two minutes");
   if (call.end != call_end::done) reference_failed(*task_, w, end_of(session));
   if (call.damage.guards) reference_failed(*task_, w, "wrote outside of its outputs");
@@ -309,9 +298,36 @@ std::shared_ptr<const content> oracle::make(std::size_t workload, const input_re
   for (std::size_t i = 0; i < scales.size(); ++i)
     emitted[scales[i]] = as_values<double>(session.output(call.layout, task_->outputs.size() + i));
   result->outputs = outputs_of(*task_, session, call);
+  if (special && !(std::all_of(result->outputs.begin(), result->outputs.end(),
+                               [](const expected_output& e) { return all_finite(e.values); }) &&
+                   std::all_of(emitted.begin(), emitted.end(),
+                               [](const auto& named) { return all_finite(named.second); })))
+    return nullptr;
   bound_outputs(*task_, w, from, emitted, *result);
-  watches_[workload].see(result);
+  // That zeros or infinities change a result does not make it depend on the inputs that it is meant for.
+  if (!special) watches_[workload].see(result);
   return result;
+}
+
+std::shared_ptr<const content> oracle::make_with_rows(std::size_t workload, input_recipe from,
+                                                      processes& by) {
+  auto& wanted = from.rows->special;
+  const bool subnormals = wanted.subnormals;
+  const auto defined = [&] {
+    return special_rows{special_.zeros, special_.subnormals && subnormals, special_.masks};
+  };
+  wanted = defined();
+  if (auto made = make(workload, from, by)) return made;
+  for (const auto kind : {&special_rows::zeros, &special_rows::subnormals, &special_rows::masks}) {
+    if (!(defined().*kind)) continue;
+    wanted = {};
+    wanted.*kind = true;
+    if (!make(workload, from, by)) special_.*kind = false;
+  }
+  wanted = defined();
+  if (auto made = make(workload, from, by)) return made;
+  special_ = wanted = {};
+  return make(workload, from, by);
 }
 
 fixed_result oracle::fixed() {
@@ -345,6 +361,52 @@ std::vector<std::size_t> oracle::lenders(std::size_t workload) const {
   return found;
 }
 
+bool oracle::has_rows_to_change(std::size_t workload) const {
+  const auto& made = task_->workloads[workload].inputs;
+  return !pools_[workload].plain_rows &&
+         std::any_of(task_->inputs.begin(), task_->inputs.end(), [&](const tensor& input) {
+           return may_have_other_rows(input) && !made.contains(input.name);
+         });
+}
+
+void oracle::leave_rows_alone(std::size_t workload) {
+  const std::lock_guard lock(mutex_);
+  auto& pool = pools_[workload];
+  pool.plain_rows = true;
+  // What comes behind the first of them is made again: who counts what was given counts on.
+  const auto first =
+      std::find_if(pool.varied.begin(), pool.varied.end(), [](const auto& c) { return c->rows; });
+  pool.varied.erase(first, pool.varied.end());
+  std::erase_if(pool.mixed, [](const auto& c) { return c->rows; });
+}
+
+// The kinds of contents besides the plain one, in the order in which they have their turns. The first of each
+// three, and so one of the first eight contents, which each program is checked with, has rows unlike the
+// others; what follows alternates between the simple, the composed and the borrowed kinds.
+std::vector<input_recipe> oracle::other_recipes(std::size_t workload) const {
+  const auto& w = task_->workloads[workload];
+  const auto lent = lenders(workload);
+  std::vector<input_recipe> whole;
+  // What is known in advance is not in all calls.
+  if (alternates(w)) whole.push_back({variety::plain, workload, false});
+  constexpr variety turns[] = {variety::patchy,       variety::scaled,   variety::spiked,
+                               variety::heavy_tailed, variety::constant, variety::shifted};
+  auto next = lent.begin();
+  for (const auto v : turns) {
+    whole.push_back({v, workload, true});
+    if (whole.size() % 2 == 1 && next != lent.end()) whole.push_back({variety::plain, *next++, true});
+  }
+  for (; next != lent.end(); ++next) whole.push_back({variety::plain, *next, true});
+  if (!has_rows_to_change(workload)) return whole;
+  std::vector<input_recipe> all;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    // Subnormal numbers are slow, which would be timed.
+    if (i % 2 == 0) all.push_back({variety::plain, workload, true, row_sources{lent, {true, false, true}}});
+    all.push_back(whole[i]);
+  }
+  return all;
+}
+
 bool oracle::is_full(const workload_pool& pool) const {
   if (pool.mixed.size() < limits_.minimum) return false;
   return pool.mixed.size() >= limits_.maximum || pool.bytes >= limits_.bytes ||
@@ -364,7 +426,7 @@ std::shared_ptr<const content> oracle::make_next(std::size_t workload,
   const bool other = place == 1 || place == 3 || place == 6;
   const input_recipe from =
       other ? others[pool.others++ % others.size()] : input_recipe{variety::plain, workload, true};
-  return make(workload, from, by);
+  return from.rows ? make_with_rows(workload, from, by) : make(workload, from, by);
 }
 
 // A process of the reference takes a while to start, and what is kept is given to later candidates, too.
@@ -375,7 +437,7 @@ oracle::further_contents oracle::further(std::size_t workload, std::size_t count
   auto& pool = pools_[workload];
   const auto begin = std::chrono::steady_clock::now();
   auto by = start(workload, stop);
-  const auto others = other_recipes(workload, alternates(task_->workloads[workload]), lenders(workload));
+  const auto others = other_recipes(workload);
   further_contents result;
   std::size_t bytes = 0;
   while (result.made.size() < count ||
@@ -398,7 +460,7 @@ std::vector<std::shared_ptr<const content>> oracle::mixed(std::size_t workload, 
   if (is_full(pool)) return pool.mixed;
   const auto begin = std::chrono::steady_clock::now();
   auto by = start(workload, stop);
-  const auto others = other_recipes(workload, alternates(task_->workloads[workload]), lenders(workload));
+  const auto others = other_recipes(workload);
   const double spent_before = pool.seconds;
   while (!is_full(pool)) {
     if (pool.mixed.size() >= limits_.minimum && pool.seconds - spent_before >= seconds) break;
@@ -416,6 +478,8 @@ std::vector<std::shared_ptr<const content>> oracle::varied(std::size_t workload,
   auto& pool = pools_[workload].varied;
   if (pool.size() < from + count) {
     auto by = start(workload, stop);
+    const auto lent = lenders(workload);
+    const bool has_rows = has_rows_to_change(workload);
     while (pool.size() < from + count) {
       // Workloads begin with different varieties, so that a few contents of each show all of them.
       const std::size_t size = pool.size();
@@ -423,7 +487,9 @@ std::vector<std::shared_ptr<const content>> oracle::varied(std::size_t workload,
                                    ? 0
                                    : 1 + (2 * workload + size - 1 - size / every_plain) % (variety_count - 1);
       const bool files = size % 2 == 0 || !alternates(task_->workloads[workload]);
-      pool.push_back(make(workload, {static_cast<variety>(kind), workload, files}, by));
+      input_recipe recipe = {static_cast<variety>(kind), workload, files};
+      if (kind != 0 && has_rows) recipe.rows = row_sources{lent, {true, true, true}};
+      pool.push_back(recipe.rows ? make_with_rows(workload, recipe, by) : make(workload, recipe, by));
     }
   }
   const auto begin = pool.begin() + static_cast<std::ptrdiff_t>(from);

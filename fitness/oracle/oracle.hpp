@@ -33,6 +33,7 @@ struct content {
   variety kind = variety::plain;
   bool borrowed =
       false;  ///< made, or some rows of it, by the generators of another workload, perhaps a hidden one
+  bool rows = false;       ///< some rows are unlike the others; `borrowed`, too
   bool generated = false;  ///< made by generators in place of the files that the workload names
 
   call_content call() const { return {inputs, axes, scalars}; }
@@ -62,8 +63,8 @@ class oracle {
   void make_inputs_with(maker_settings settings) { maker_settings_ = std::move(settings); }
 
   /// The mixture that timed and checked calls of a workload are given, at least `least` contents. More than
-  /// half are of the workload's own distribution; of each eight in a row, the others are of three more kinds,
-  /// among them what other workloads' generators make, of the whole or of a few rows. Each call adds contents
+  /// half are of the workload's own distribution; of each eight in a row, one has rows unlike the others, and
+  /// two are of more kinds, among them what other workloads' generators make. Each call adds contents
   /// to those of the calls before, for about `seconds` and until the limits are reached.
   /// @throws kevo::error: input (the reference crashes, hangs or gives NaN), environment, interrupted
   std::vector<std::shared_ptr<const content>> mixed(std::size_t workload, double seconds,
@@ -80,9 +81,12 @@ class oracle {
   further_contents further(std::size_t workload, std::size_t count, std::size_t most,
                            const std::stop_token& stop = {});
   /// `count` contents of a workload that is never timed, without the first `from`. The first of each three is
-  /// plain, the others are of changing kinds. @throws kevo::error, as `mixed`
+  /// plain, the others are of changing kinds and have rows unlike the others. @throws kevo::error, as `mixed`
   std::vector<std::shared_ptr<const content>> varied(std::size_t workload, std::size_t count,
                                                      const std::stop_token& stop = {}, std::size_t from = 0);
+
+  /// From now on no content of a workload has rows unlike the others, nor do those that were made.
+  void leave_rows_alone(std::size_t workload);
 
   const kevo::task& subject() const { return *task_; }
   /// What the reference's process said of itself, if it did: that it could not compute in float64, for
@@ -94,26 +98,33 @@ class oracle {
  private:
   struct workload_pool {
     std::vector<std::shared_ptr<const content>> mixed;
-    std::size_t made = 0;    ///< of the mixture so far, kept or not
-    std::size_t others = 0;  ///< of these that are not of the workload's own distribution
-    std::size_t bytes = 0;   ///< of `mixed`
-    double seconds = 0;      ///< that `mixed` took
+    std::size_t made = 0;     ///< of the mixture so far, kept or not
+    std::size_t others = 0;   ///< of these that are not of the workload's own distribution
+    std::size_t bytes = 0;    ///< of `mixed`
+    double seconds = 0;       ///< that `mixed` took
+    bool plain_rows = false;  ///< no rows are unlike the others
     std::vector<std::shared_ptr<const content>> varied;
   };
 
   /// The processes that a content takes: of the reference, and of what makes inputs if there are such inputs.
   struct processes {
-    worker_session reference;
+    std::unique_ptr<worker_session> reference;
     std::unique_ptr<input_maker> inputs;
+    std::stop_token stop;
   };
 
+  /// Null if the reference fails, or its result is not finite, and the inputs have special rows.
   std::shared_ptr<const content> make(std::size_t workload, const input_recipe& from, processes& by);
+  /// The same with rows unlike the others, and of the special ones those for which the reference is defined.
+  std::shared_ptr<const content> make_with_rows(std::size_t workload, input_recipe from, processes& by);
   std::shared_ptr<const content> make_next(std::size_t workload, const std::vector<input_recipe>& others,
                                            processes& by);
   std::vector<std::size_t> lenders(std::size_t workload) const;
+  std::vector<input_recipe> other_recipes(std::size_t workload) const;
+  bool has_rows_to_change(std::size_t workload) const;
   bool is_full(const workload_pool& pool) const;
   processes start(std::size_t workload, const std::stop_token& stop) const;
-  worker_session start_reference(std::size_t workload, const std::stop_token& stop) const;
+  std::unique_ptr<worker_session> start_reference(std::size_t workload, const std::stop_token& stop) const;
 
   std::shared_ptr<const task> task_;
   std::string object_;
@@ -121,6 +132,7 @@ class oracle {
   maker_settings maker_settings_;
   pool_limits limits_;
   rng random_;
+  special_rows special_;  ///< for which the reference is defined, as far as is known
   std::mutex mutex_;
   std::string remark_;
   std::vector<workload_pool> pools_;

@@ -12,6 +12,17 @@
 
 namespace kevo::torch {
 
+/// What the programs of a task on a CPU are built and run by.
+struct torch_programs_of {
+  std::shared_ptr<const task> whole;  ///< with a baseline
+  cpu_settings settings;
+  std::shared_ptr<const program_kind> kind;
+};
+
+/// @param server to use; null: one is started. @throws kevo::error as torch_fitness does
+torch_programs_of programs_on_cpu(const std::shared_ptr<const task>& t, const torch_settings& settings,
+                                  std::shared_ptr<python_server> server = nullptr);
+
 /// Mutants as for C++; honest are the first baseline and the seeds.
 /// With another device than "cpu" by whole programs (check_by_programs.hpp), without `server`.
 /// @param server to use; null: one is started. @throws kevo::error as torch_fitness does

@@ -72,6 +72,7 @@ def execute(files, name, names, imports=()):
         mend_arguments()
         mend_constants()
         mend_logic()
+        mend_order(texts.values())
         pretend_libdevice(torch)
         pretend_tuning()
         pretend_a_device(torch)

@@ -198,7 +198,7 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
   own->seed = settings.seed ? *settings.seed : secret_seed();
   program_kind kind;
   kind.backend = "torch";
-  kind.protocol = "torch 11";
+  kind.protocol = "torch 12";
   kind.suite_rule = true;
   kind.contents_once = true;
   kind.warms_up = true;

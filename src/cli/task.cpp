@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 #include <boost/json/array.hpp>
@@ -33,17 +34,21 @@ const char* word(const control_result& one) {
   return one.skipped ? "skipped" : one.ok ? "ok" : "FAILS";
 }
 
+json::array places_value(const std::vector<mutant_place>& all) {
+  json::array result;
+  for (const auto& one : all) {
+    result.push_back(json::object{{"file", one.file},
+                                  {"line", one.line},
+                                  {"kind", one.kind},
+                                  {"change", one.change},
+                                  {"before", one.before},
+                                  {"after", one.after}});
+  }
+  return result;
+}
+
 json::value sources_value(const std::optional<source_check>& checked) {
   if (!checked) return nullptr;
-  json::array surviving;
-  for (const auto& one : checked->surviving) {
-    surviving.push_back(json::object{{"file", one.file},
-                                     {"line", one.line},
-                                     {"kind", one.kind},
-                                     {"change", one.change},
-                                     {"before", one.before},
-                                     {"after", one.after}});
-  }
   return json::object{
       {"not_made", checked->not_made.empty() ? json::value(nullptr) : json::value(checked->not_made)},
       {"possible", checked->possible},
@@ -51,7 +56,7 @@ json::value sources_value(const std::optional<source_check>& checked) {
       {"not_built", checked->not_built},
       {"caught", checked->caught},
       {"equivalent", checked->equivalent},
-      {"surviving", std::move(surviving)}};
+      {"surviving", places_value(checked->surviving)}};
 }
 
 void print_report_json(const std::string& name, const task_report& report,
@@ -92,6 +97,17 @@ void print_report(const std::string& name, const task_report& report,
   fmt::print("{}", format::printable(text));
 }
 
+// Mutants of programs that need a GPU: there is nothing here to try them.
+void print_list(const task& t, bool json_wanted) {
+  const auto all = list_mutants(t);
+  if (json_wanted) {
+    fmt::print("{}\n", json::serialize(json::object{{"task", t.name}, {"listed", places_value(all)}}));
+    return;
+  }
+  fmt::print("{}{} mutants of the seeds, not tried: the programs of this task run on a GPU\n",
+             format::printable(text_of(all, "made")), all.size());
+}
+
 /// Compiler, flags and threads of a config or of `--set`: what a program in C++ needs in order to be built
 /// and run.
 void take_build_settings(const fitness_options& given, const std::shared_ptr<const task>& loaded,
@@ -129,14 +145,15 @@ void add_task(CLI::App& program, invocation& shared) {
   check
       ->add_option(
           "--mutants", limits->mutants,
-          fmt::format("How many mutants of the seeds in C++ to try at most, however long it takes; 0: "
-                      "none (default: {}, for at most {:g} s)",
-                      limits->mutants, limits->seconds))
+          fmt::format(
+              "How many mutants of the seeds to try at most, however long it takes; 0: none "
+              "(default: {}, for at most {:g} s). Where programs need a GPU, any other number lists all",
+              limits->mutants, limits->seconds))
       ->each([limits](const std::string&) { limits->seconds = 0; });
   auto fitness = std::make_shared<fitness_options>();
   add_fitness_options(*check, *fitness);
   add_json_flag(*check, shared);
-  check->callback([path, sandbox, device, limits, fitness, &shared] {
+  check->callback([check, path, sandbox, device, limits, fitness, &shared] {
     const auto loaded = std::make_shared<const task>(load_task(*path));
     cpu_settings settings;
     settings.sandbox = *sandbox == "required" ? sandbox_mode::required
@@ -147,18 +164,32 @@ void add_task(CLI::App& program, invocation& shared) {
       torch_settings torch;
       torch.sandbox = settings.sandbox;
       torch.device = *device;
-      const task_report report = torch::check_torch_task(loaded, torch);
-      (shared.json ? print_report_json : print_report)(loaded->name, report, std::nullopt);
+      std::optional<source_check> sources;
+      task_report report;
+      if (*device == "cpu") {
+        const auto by = torch::programs_on_cpu(loaded, torch);
+        report = check_task(by.whole, by.settings, {}, by.kind);
+        if (report.ok()) sources = check_sources(by.whole, by.settings, *limits, {}, {}, by.kind);
+      } else {
+        report = torch::check_torch_task(loaded, torch);
+      }
+      (shared.json ? print_report_json : print_report)(loaded->name, report, sources);
       if (!report.ok()) shared.exit_code = exit_code(error_code::input);
       return;
     }
-    if (loaded->reference && loaded->reference->language != "cpp")
+    if (loaded->reference && loaded->reference->language != "cpp") {
+      if (check->count("--mutants") > 0 && limits->mutants > 0) {
+        print_list(*loaded, shared.json);
+        return;
+      }
       throw error(
           error_code::input,
           "kevo task check runs references in C++ and Python, and this one is in " +
               loaded->reference->language,
           {.file = *path, .key = "reference"},
-          "test the tolerance of this task with `kevo attack " + *path + "`, which runs on its device");
+          "test the tolerance of this task with `kevo attack " + *path +
+              "`, which runs on its device. --mutants 1 lists mutants of its seeds, to be tried there");
+    }
     take_build_settings(*fitness, loaded, settings);
     announced_waits waits;
     const task_report report = check_task(loaded, settings, {}, nullptr, waits.listener());

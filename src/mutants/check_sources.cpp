@@ -16,6 +16,7 @@
 #include "fitness/cpu/check_built.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "operators/mutants/source_mutants.hpp"
+#include "operators/mutants/text_mutants.hpp"
 #include "operators/rewrite/parser.hpp"
 #include "src/base/text/format.hpp"
 
@@ -34,7 +35,16 @@ std::string file_of_seed(const task& t, const program& seed) {
   return file.empty() ? seed.files.front().path : file;
 }
 
-std::vector<mutated_seed> mutated_seeds(const task& t, const std::stop_token& stop) {
+std::vector<mutated_seed> mutated_by_text(const task& t) {
+  std::vector<mutated_seed> all;
+  for (const auto& seed : t.seeds) {
+    if (mutants::has_text_rules(seed.language))
+      all.push_back({&seed, file_of_seed(t, seed), mutants::text_mutants_of(seed.text(), seed.language)});
+  }
+  return all;
+}
+
+std::vector<mutated_seed> mutated_by_syntax(const task& t, const std::stop_token& stop) {
   std::vector<mutated_seed> all;
   std::vector<std::string> texts;
   for (const auto& seed : t.seeds) {
@@ -109,16 +119,15 @@ cpu_settings impatient(cpu_settings settings) {
   return settings;
 }
 
-surviving_mutant as_survivor(const chosen_mutant& one) {
-  const auto& m = *one.mutant;
-  return {one.of->file, m.line, std::string(m.kind), m.change, m.before, m.after};
+mutant_place place_of(const std::string& file, const mutants::source_mutant& m) {
+  return {file, m.line, std::string(m.kind), m.change, m.before, m.after};
 }
 
 }  // namespace
 
 source_check check_sources(const std::shared_ptr<const task>& t, const cpu_settings& settings,
                            const source_check_limits& limits, const std::stop_token& stop,
-                           const wait_listener& waiting) {
+                           const wait_listener& waiting, const std::shared_ptr<const program_kind>& kind) {
   source_check result;
   if (limits.mutants == 0) {
     result.not_made = "--mutants 0";
@@ -126,7 +135,7 @@ source_check check_sources(const std::shared_ptr<const task>& t, const cpu_setti
   }
   std::vector<mutated_seed> seeds;
   try {
-    seeds = mutated_seeds(*t, stop);
+    seeds = kind ? mutated_by_text(*t) : mutated_by_syntax(*t, stop);
   } catch (const error& failure) {
     if (failure.code() != error_code::environment) throw;
     result.not_made = failure.message();
@@ -134,11 +143,12 @@ source_check check_sources(const std::shared_ptr<const task>& t, const cpu_setti
   }
   for (const auto& seed : seeds) result.possible += seed.mutants.size();
   if (result.possible == 0) {
-    result.not_made = "the task has no seed in C++ in which a place for one was found";
+    result.not_made =
+        fmt::format("the task has no seed in {} in which a place for one was found", kind ? "Python" : "C++");
     return result;
   }
   const auto start = std::chrono::steady_clock::now();
-  test_bench bench(t, impatient(settings));
+  test_bench bench(t, kind ? settings : impatient(settings), kind);
   bench.leave_untimed();
   bench.prepare(stop, waiting);
   const auto in_use = bench.take_processors(stop, waiting);
@@ -164,7 +174,7 @@ source_check check_sources(const std::shared_ptr<const task>& t, const cpu_setti
     if (original->second.ok && bench.kind().same(built.object_path, original->second.object_path)) {
       ++result.equivalent;
     } else if (check_built(bench, built.object_path, stop).passed) {
-      result.surviving.push_back(as_survivor(one));
+      result.surviving.push_back(place_of(one.of->file, *one.mutant));
     } else {
       ++result.caught;
     }
@@ -172,13 +182,26 @@ source_check check_sources(const std::shared_ptr<const task>& t, const cpu_setti
   return result;
 }
 
-std::string text_of(const source_check& checked) {
-  if (!checked.not_made.empty()) return "no mutants of the seeds were tried: " + checked.not_made + "\n";
+std::vector<mutant_place> list_mutants(const task& t) {
+  std::vector<mutant_place> all;
+  for (const auto& seed : mutated_by_text(t)) {
+    for (const auto& one : seed.mutants) all.push_back(place_of(seed.file, one));
+  }
+  return all;
+}
+
+std::string text_of(const std::vector<mutant_place>& all, std::string_view what) {
   std::string text;
-  for (const auto& one : checked.surviving)
-    text += fmt::format("survives  {}:{}  {} ({}): {} -> {}\n", one.file, one.line, one.kind, one.change,
+  for (const auto& one : all)
+    text += fmt::format("{}  {}:{}  {} ({}): {} -> {}\n", what, one.file, one.line, one.kind, one.change,
                         one.before.empty() ? "(nothing)" : one.before,
                         one.after.empty() ? "(nothing)" : one.after);
+  return text;
+}
+
+std::string text_of(const source_check& checked) {
+  if (!checked.not_made.empty()) return "no mutants of the seeds were tried: " + checked.not_made + "\n";
+  std::string text = text_of(checked.surviving, "survives");
   text += fmt::format(
       "{} mutants of the seeds: {} caught, {} did not compile, {} with the machine code of the seed, {} "
       "surviving",

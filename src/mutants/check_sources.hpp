@@ -5,11 +5,14 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <kevo/evaluate.hpp>
 #include <kevo/fitness/cpu.hpp>
 #include <kevo/task.hpp>
+
+#include "fitness/cpu/program_kind.hpp"
 
 namespace kevo {
 
@@ -19,9 +22,8 @@ struct source_check_limits {
   double seconds = 30;  ///< after which no further one is begun; 0: any
 };
 
-/// A mutant that every workload accepts and whose machine code is another than that of its seed: the task
-/// has a hole, or the mutant is as right as the seed.
-struct surviving_mutant {
+/// Where a mutant differs from its seed.
+struct mutant_place {
   std::string file;
   int line = 0;
   std::string kind;
@@ -30,7 +32,7 @@ struct surviving_mutant {
   std::string after;
 };
 
-/// What became of the mutants of all seeds in C++.
+/// What became of the mutants of all seeds.
 struct source_check {
   std::string not_made;      ///< why there are none; empty if there are
   std::size_t possible = 0;  ///< places and changes that were found
@@ -38,15 +40,25 @@ struct source_check {
   std::size_t not_built = 0;
   std::size_t caught = 0;
   std::size_t equivalent = 0;  ///< the same machine code and constants as the seed's
-  std::vector<surviving_mutant> surviving;
+  /// Every workload accepts them, and their machine code is another than the seed's: the task has a hole, or
+  /// they are as right as the seed.
+  std::vector<mutant_place> surviving;
   bool out_of_time = false;
 };
 
-/// Makes mutants of the seeds, spread evenly over kinds, builds them and checks them on all workloads.
-/// Failures of mutants are values. @throws kevo::error as `cpu_fitness::evaluate`
+/// Makes mutants of the seeds, spread evenly over kinds, builds them and checks them on all workloads: of
+/// C++ by its syntax, of Python by rules on its text. Failures of mutants are values.
+/// @param kind of the programs; null: C++
+/// @throws kevo::error as `cpu_fitness::evaluate`
 source_check check_sources(const std::shared_ptr<const task>& t, const cpu_settings& settings,
                            const source_check_limits& limits, const std::stop_token& stop = {},
-                           const wait_listener& waiting = {});
+                           const wait_listener& waiting = {},
+                           const std::shared_ptr<const program_kind>& kind = nullptr);
+
+/// The mutants of the seeds of a task whose programs only run on a device: made, not tried.
+std::vector<mutant_place> list_mutants(const task& t);
+/// A line for each.
+std::string text_of(const std::vector<mutant_place>& all, std::string_view what);
 
 /// The report for people: a line for each survivor, and one with the counts.
 std::string text_of(const source_check& checked);

@@ -294,6 +294,42 @@ TEST_CASE("a tolerance within which all results are alike is told from a result 
   CHECK_MESSAGE(report.fixed_result.find("the tolerance is too wide, or ") == 0, report.fixed_result);
 }
 
+TEST_CASE("rows of zeros and of masks are left out where the reference is not defined for them") {
+  auto t = with_relative_tolerance(1e-4);
+  t->tolerances[""].max_atol = 1e-4;
+  const std::string sums =
+      "  for (std::int64_t i = 0; i < N; ++i) { y[i] = 0; double q = 0;\n"
+      "    for (int k = 0; k < 64; ++k) { y[i] += x[64 * i + k]; q += x[64 * i + k] * x[64 * i + k]; }\n";
+  t->reference->source =
+      source_at("reference.cpp",
+                "#include <cmath>\n#include <cstdint>\n#include <cstdlib>\n"
+                "extern \"C\" void reference(const double* x, double* y, std::int64_t N) {\n" +
+                    sums + "    if (std::isinf(q)) std::abort();\n    y[i] /= std::sqrt(q); } }\n");
+  t->seeds = {source_at("seed.cpp",
+                        "#include <cmath>\n#include <cstdint>\n"
+                        "extern \"C\" void run(const float* x, float* y, std::int64_t N) {\n" +
+                            sums + "    y[i] /= std::sqrt(q); } }\n")};
+  t->baselines.front().source = t->seeds.front();
+  const auto report = kevo::check_task(t, settings());
+  CHECK_MESSAGE(report.ok(), kevo::conclusion_of(report));
+}
+
+TEST_CASE("a correct program that did not end in time does not put the tolerance in question") {
+  kevo::task_report report;
+  report.controls = {{"zeros", false, true, false, ""},
+                     {"seed", true, true, false, ""},
+                     {"reference in float32", true, false, false, "timed_out", true}};
+  CHECK(kevo::advice_for(report).find("did not end in time, which says nothing about the tolerance") !=
+        std::string::npos);
+  report.controls[1].ok = false;
+  CHECK(kevo::advice_for(report) == "a seed is not correct, or the tolerance is too tight for it");
+  report.controls[1].ok = true;
+  report.controls[2].too_slow = false;
+  CHECK(kevo::advice_for(report).find("the tolerance is too tight: the reference computed in float32") == 0);
+  report.controls[2].ok = true;
+  CHECK(kevo::advice_for(report).empty());
+}
+
 TEST_CASE("a conclusion counts the mutants, and says nothing of a task with which few could be tried") {
   kevo::task_report report;
   for (const char* name : {"zeros", "constant", "mean", "stale output"})

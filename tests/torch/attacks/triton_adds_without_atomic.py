@@ -1,0 +1,22 @@
+# task: total
+# verdict: incorrect
+# because: Programs that run at the same time on a GPU load, add and store the same element. In the plain interpreter it is right.
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add_up(z, y, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    sum = tl.sum(tl.load(z + i, mask=i < n, other=0.0), 0) / n
+    tl.store(y, tl.load(y) + sum)
+
+
+def run(x):
+    z = x
+    for _ in range(16):
+        z = torch.sin(z) + torch.cos(z * 0.5)
+    y = torch.zeros(1)
+    add_up[(triton.cdiv(z.numel(), 4096),)](z, y, z.numel(), BLOCK=4096)
+    return y
