@@ -19,6 +19,12 @@ namespace kevo {
 /// @throws std::runtime_error if the kernel refuses the filter
 void lock_down(int threads, bool error_output = false, int written = -1);
 
+/// The same for a process that has a /tmp of its own (own_files.hpp) and can write nowhere else: it may also
+/// make, write, rename and remove files and folders. Links, locks, and changes of owners and times stay
+/// refused.
+/// @throws std::runtime_error if the kernel refuses the filter
+void lock_down_with_files(int threads);
+
 /// The filter of `lock_down`, made ahead by a process that forks: making it takes longer than setting it.
 class prepared_lock_down {
  public:
