@@ -234,7 +234,7 @@ bool among(const char* name, const char* const (&list)[Size]) {
 
 }  // namespace
 
-void lock_down_with_driver() {
+void lock_down_with_driver(bool files) {
   const std::unique_ptr<void, release> context(seccomp_init(SCMP_ACT_ALLOW));
   if (!context) throw std::runtime_error("cannot restrict the worker process: libseccomp failed");
   void* c = context.get();
@@ -246,7 +246,9 @@ void lock_down_with_driver() {
     if (among(name, kept_beside_driver)) continue;
     rule(c, among(name, denied_beside_driver) ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_KILL_PROCESS, name);
   }
-  for (const char* name : changing_files) rule(c, SCMP_ACT_ERRNO(EPERM), name);
+  for (const char* name : changing_files) {
+    if (!files || !among(name, own_files)) rule(c, SCMP_ACT_ERRNO(EPERM), name);
+  }
   for (const char* name : {"memfd_create", "perf_event_open"}) rule(c, SCMP_ACT_ERRNO(EPERM), name);
   rule(c, SCMP_ACT_ERRNO(EPERM), "ioctl",
        {SCMP_A1(SCMP_CMP_MASKED_EQ, driver_request_bits, driver_duplicates)});

@@ -41,7 +41,8 @@ constexpr int longest_fork_ms = 20'000;
 
 launch_spec spec_of(const python_tools& tools, sandbox_mode sandbox, const std::string& helper, int socket,
                     const std::optional<python_device>& device, const std::string& modules) {
-  const bool owns_files = contains(sandbox) && (!device || device->pretended);
+  const bool on_device = device && !device->pretended;
+  const bool owns_files = contains(sandbox) && (!on_device || device->scratch_bytes == 0);
   auto spec = python_spec(tools, sandbox, torch_script(),
                           {"serve", helper_inside,
                            !device             ? "none"
@@ -73,6 +74,9 @@ launch_spec spec_of(const python_tools& tools, sandbox_mode sandbox, const std::
         std::string("CUDA_CACHE_DISABLE=1"), std::string("USER=kevo"),
         std::string("TORCHINDUCTOR_CACHE_DIR=/tmp/inductor"), std::string("TORCHINDUCTOR_COMPILE_THREADS=1")})
     spec.environment.push_back(one);
+  // Where a process mounts its own; without one it must not write to that of all.
+  if (owns_files && on_device)
+    spec.parts = {{folder_part::kind::names, "/tmp"}, {folder_part::kind::sealed, "/tmp"}};
   spec.devices = device->nodes;
   spec.own_proc = true;  // the driver does not start without
   spec.limits.scratch_bytes = device->scratch_bytes;

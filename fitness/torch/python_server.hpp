@@ -37,8 +37,8 @@ struct python_device {
   std::string visible;                 ///< for CUDA_VISIBLE_DEVICES
   std::vector<std::string> libraries;  ///< the driver's, by path
   std::vector<std::string> nodes;      ///< device nodes
-  /// Room for files in /tmp, which all processes of the server share that have none of their own; 0: nothing
-  /// can be written. [bytes]
+  /// Room for files in a /tmp that all processes of the server share; 0: each has a small one of its own, if
+  /// the system lets it. [bytes]
   std::uint64_t scratch_bytes = 0;
   bool pretended = false;  ///< there is none, and programs are only built for one (building_pass.hpp)
 };

@@ -194,6 +194,14 @@ TEST_CASE("who has files of its own may change them, and do nothing else that ot
   CHECK(own([](const std::string&) { return refused(::unshare(CLONE_NEWNS)); }) == ended_by_filter);
   CHECK(own([](const std::string&) { return refused(::socket(AF_INET, SOCK_STREAM, 0)); }) ==
         ended_by_filter);
+  if (plain) {
+    const auto beside_driver = [&](const std::function<int()>& deed) {
+      return locked(deed, [](int) { kevo::lock_down_with_driver(true); });
+    };
+    const auto path = std::string(folder) + "/x";
+    CHECK(beside_driver([&] { return ::mkdir(path.c_str(), 0700) != 0 || ::rmdir(path.c_str()) != 0; }) == 0);
+    CHECK(beside_driver([&] { return refused(::symlink("/", path.c_str())); }) == EPERM);
+  }
   ::rmdir(folder);
 }
 
