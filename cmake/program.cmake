@@ -144,7 +144,8 @@ set_target_properties(kevo-worker-cpu PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJ
 
 # What Python loads in the processes of the torch fitness function.
 add_library(kevo-worker-torch MODULE fitness/torch/main/helper.cpp fitness/torch/main/serve_calls.cpp fitness/cuda/python/main/helper.cpp
-                                     fitness/worker/worker_side.cpp fitness/sandbox/lock_down.cpp fitness/sandbox/limit_memory.cpp)
+                                     fitness/worker/worker_side.cpp fitness/sandbox/lock_down.cpp fitness/sandbox/limit_memory.cpp
+                                     fitness/sandbox/own_files.cpp)
 target_include_directories(kevo-worker-torch PRIVATE ${PROJECT_SOURCE_DIR})
 target_include_directories(kevo-worker-torch SYSTEM PRIVATE ${SECCOMP_INCLUDE_DIR})
 target_link_libraries(kevo-worker-torch PRIVATE kevo::core ${SECCOMP_ARCHIVE} ${CMAKE_DL_LIBS})

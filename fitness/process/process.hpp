@@ -21,8 +21,9 @@ namespace kevo {
 
 /// Which system calls a process keeps. `worker` is what holds before it locks itself down (lock_down.hpp).
 /// `device` is a worker that may make local sockets, without which CUDA does not start. `parent` is a process
-/// of kevo's own that forks workers: it may fork, and use sockets that it was given.
-enum class syscall_policy : std::uint8_t { builder, worker, command, device, parent };
+/// of kevo's own that forks workers: it may fork, and use sockets that it was given. `forker` is a command of
+/// kevo's own that forks workers, too, and gives each its own /tmp (own_files.hpp): it may mount inside.
+enum class syscall_policy : std::uint8_t { builder, worker, command, device, parent, forker };
 
 /// One step of showing a folder of the host part by part (see fitness/sandbox/open_folders.hpp).
 struct folder_part {

@@ -24,6 +24,11 @@ void add(arguments& list, std::initializer_list<std::string> more) {
   list.insert(list.end(), more);
 }
 
+bool has_user_bit(const std::string& program) {
+  struct stat info = {};
+  return ::stat(program.c_str(), &info) == 0 && (info.st_mode & S_ISUID) != 0;
+}
+
 void add_mount(arguments& list, const mount& m, bool dropped,
                const std::function<int(descriptor)>& hand_over) {
   struct stat info = {};
@@ -81,6 +86,9 @@ std::vector<std::string> bubblewrap_arguments(const bubblewrap_plan& plan, const
   add(list, {"--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts",
              "--unshare-cgroup-try"});
   add(list, {"--uid", "65534", "--gid", "65534", "--hostname", "kevo", "--cap-drop", "ALL"});
+  // Of its own namespace alone. With the set-user-ID bit, bubblewrap refuses it.
+  if (spec.policy == syscall_policy::forker && !has_user_bit(plan.program))
+    add(list, {"--cap-add", "CAP_SYS_ADMIN"});
   // Without --as-pid-1 bubblewrap's child would be a reaper, and argv[0] a process whose id nobody tells us.
   add(list, {"--die-with-parent", "--as-pid-1", "--clearenv", "--unsetenv", "PWD"});
   for (const auto& variable : spec.environment) {

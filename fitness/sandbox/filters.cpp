@@ -125,7 +125,15 @@ policy_context make(syscall_policy policy) {
   seccomp_check(seccomp_attr_set(c, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS),
                 "unsupported architecture");
   const auto deny = SCMP_ACT_ERRNO(EPERM);
-  for (const char* name : never) filter_rule(c, deny, name);
+  const bool mounts = policy == syscall_policy::forker;
+  for (const char* name : never) {
+    if (mounts && std::strcmp(name, "mount") == 0) continue;
+    if (mounts && std::strcmp(name, "unshare") == 0) {
+      filter_rule(c, deny, name, {SCMP_A0(SCMP_CMP_NE, CLONE_NEWNS)});
+      continue;
+    }
+    filter_rule(c, deny, name);
+  }
   for (const char* name : shared_memory) filter_rule(c, deny, name);
   // clone3's flags lie in memory, where a filter cannot look; without it the C library uses clone.
   filter_rule(c, SCMP_ACT_ERRNO(ENOSYS), "clone3");
@@ -134,7 +142,7 @@ policy_context make(syscall_policy policy) {
         0x40000000UL}) {  // CLONE_NEW*: cgroup, ns, uts, ipc, user, pid, net
     filter_rule(c, deny, "clone", {SCMP_A0(SCMP_CMP_MASKED_EQ, space, space)});
   }
-  if (policy == syscall_policy::command || policy == syscall_policy::device) {
+  if (policy == syscall_policy::command || policy == syscall_policy::device || mounts) {
     // A user's own program may speak to its own children through local sockets, and CUDA does not start
     // without; there is no network to reach.
     constexpr std::uint64_t local = 1;  // AF_UNIX
@@ -160,7 +168,7 @@ policy_context make(syscall_policy policy) {
 
 std::string compile_filter(syscall_policy policy) {
   static std::mutex mutex;
-  static std::array<std::optional<std::string>, 5> known;
+  static std::array<std::optional<std::string>, 6> known;
   const std::lock_guard lock(mutex);
   auto& text = known[static_cast<std::size_t>(policy)];
   if (text) return *text;

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stdexcept>
 #include <string>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -184,6 +185,13 @@ constexpr const char* changing_files[] = {
     "renameat2", "link",     "linkat",  "symlink",  "symlinkat", "mkdir",    "mkdirat",
     "rmdir",     "truncate", "chmod",   "fchmodat", "chown",     "fchownat", "lchown"};
 
+// Of these, and besides, what a program may do that has files of its own. No locks: other processes have
+// files open that it can read.
+constexpr const char* own_files[] = {"creat",     "unlink",   "unlinkat",  "rename",   "renameat",
+                                     "renameat2", "mkdir",    "mkdirat",   "rmdir",    "chmod",
+                                     "fchmod",    "fchmodat", "write",     "writev",   "pwrite64",
+                                     "pwritev",   "fsync",    "fdatasync", "ftruncate"};
+
 // What a driver might try and can do without, as its start was before.
 constexpr const char* denied_beside_driver[] = {"socket", "socketpair", "connect",  "bind",   "listen",
                                                 "accept", "accept4",    "sendmmsg", "seccomp"};
@@ -226,7 +234,7 @@ bool among(const char* name, const char* const (&list)[Size]) {
 
 }  // namespace
 
-void lock_down_with_driver() {
+void lock_down_with_driver(bool files) {
   const std::unique_ptr<void, release> context(seccomp_init(SCMP_ACT_ALLOW));
   if (!context) throw std::runtime_error("cannot restrict the worker process: libseccomp failed");
   void* c = context.get();
@@ -238,7 +246,9 @@ void lock_down_with_driver() {
     if (among(name, kept_beside_driver)) continue;
     rule(c, among(name, denied_beside_driver) ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_KILL_PROCESS, name);
   }
-  for (const char* name : changing_files) rule(c, SCMP_ACT_ERRNO(EPERM), name);
+  for (const char* name : changing_files) {
+    if (!files || !among(name, own_files)) rule(c, SCMP_ACT_ERRNO(EPERM), name);
+  }
   for (const char* name : {"memfd_create", "perf_event_open"}) rule(c, SCMP_ACT_ERRNO(EPERM), name);
   rule(c, SCMP_ACT_ERRNO(EPERM), "ioctl",
        {SCMP_A1(SCMP_CMP_MASKED_EQ, driver_request_bits, driver_duplicates)});
@@ -254,8 +264,28 @@ namespace {
 
 using filter_context = std::unique_ptr<void, release>;
 
+// Opening files: to read alone, unless the process has files of its own. openat2's flags lie in memory, so it
+// does not exist.
+void opening(void* c, bool writes) {
+  constexpr std::uint64_t writing =
+      O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY);
+  rule(c, SCMP_ACT_ERRNO(ENOSYS), "openat2");
+  if (writes) {
+    for (const char* name : {"openat", "open"}) rule(c, SCMP_ACT_ALLOW, name);
+    return;
+  }
+  rule(c, SCMP_ACT_ALLOW, "openat", {SCMP_A2(SCMP_CMP_MASKED_EQ, writing, 0)});
+  rule(c, SCMP_ACT_ALLOW, "open", {SCMP_A1(SCMP_CMP_MASKED_EQ, writing, 0)});
+  for (std::uint64_t bit = 1; bit <= writing; bit <<= 1U) {
+    if ((writing & bit) == 0) continue;
+    rule(c, SCMP_ACT_ERRNO(EACCES), "openat", {SCMP_A2(SCMP_CMP_MASKED_EQ, bit, bit)});
+    rule(c, SCMP_ACT_ERRNO(EACCES), "open", {SCMP_A1(SCMP_CMP_MASKED_EQ, bit, bit)});
+  }
+}
+
 // The filter of a worker whose process id is `self`.
-filter_context worker_filter(int threads, bool error_output, std::uint64_t self, int written = -1) {
+filter_context worker_filter(int threads, bool error_output, std::uint64_t self, int written = -1,
+                             bool files = false) {
   filter_context context(seccomp_init(SCMP_ACT_ERRNO(EPERM)));
   if (!context) throw std::runtime_error("cannot restrict the worker process: libseccomp failed");
   void* c = context.get();
@@ -282,21 +312,21 @@ filter_context worker_filter(int threads, bool error_output, std::uint64_t self,
   // As a kernel answers whom it does not let count events.
   rule(c, SCMP_ACT_ERRNO(EACCES), "perf_event_open");
 
-  for (const char* name : changing_files) rule(c, SCMP_ACT_ERRNO(EACCES), name);
+  for (const char* name : changing_files) {
+    if (!files || !among(name, own_files)) rule(c, SCMP_ACT_ERRNO(EACCES), name);
+  }
   // As a kernel without them would answer. What a memory file holds counts nowhere as memory of the process.
   rule(c, SCMP_ACT_ERRNO(ENOSYS), "memfd_create");
 
-  // Opening: nothing but reading. openat2's flags lie in memory, so it does not exist.
-  constexpr std::uint64_t writing =
-      O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND | (O_TMPFILE & ~O_DIRECTORY);
-  rule(c, SCMP_ACT_ALLOW, "openat", {SCMP_A2(SCMP_CMP_MASKED_EQ, writing, 0)});
-  rule(c, SCMP_ACT_ALLOW, "open", {SCMP_A1(SCMP_CMP_MASKED_EQ, writing, 0)});
-  for (std::uint64_t bit = 1; bit <= writing; bit <<= 1U) {
-    if ((writing & bit) == 0) continue;
-    rule(c, SCMP_ACT_ERRNO(EACCES), "openat", {SCMP_A2(SCMP_CMP_MASKED_EQ, bit, bit)});
-    rule(c, SCMP_ACT_ERRNO(EACCES), "open", {SCMP_A1(SCMP_CMP_MASKED_EQ, bit, bit)});
+  opening(c, files);
+  if (files) {
+    for (const char* name : own_files) rule(c, SCMP_ACT_ALLOW, name);
+    // What removing a folder takes; not F_SETLK.
+    for (const std::uint64_t command : {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL})
+      rule(c, SCMP_ACT_ALLOW, "fcntl", {SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffUL, command)});
+    // How Python closes a temporary file for programs that are started.
+    rule(c, SCMP_ACT_ALLOW, "ioctl", {SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffffUL, FIOCLEX)});
   }
-  rule(c, SCMP_ACT_ERRNO(ENOSYS), "openat2");
 
 #if defined(__x86_64__)
   // Asking for the processor's tile registers (AMX), which are off until a process asks: support, permission,
@@ -345,6 +375,11 @@ std::vector<sock_filter> exported(void* context) {
 
 void lock_down(int threads, bool error_output, int written) {
   const auto context = worker_filter(threads, error_output, static_cast<std::uint64_t>(::getpid()), written);
+  check(seccomp_load(context.get()), "the kernel rejected the filter");
+}
+
+void lock_down_with_files(int threads) {
+  const auto context = worker_filter(threads, false, static_cast<std::uint64_t>(::getpid()), -1, true);
   check(seccomp_load(context.get()), "the kernel rejected the filter");
 }
 

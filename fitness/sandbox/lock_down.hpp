@@ -19,6 +19,12 @@ namespace kevo {
 /// @throws std::runtime_error if the kernel refuses the filter
 void lock_down(int threads, bool error_output = false, int written = -1);
 
+/// The same for a process that has a /tmp of its own (own_files.hpp) and can write nowhere else: it may also
+/// make, write, rename and remove files and folders. Links, locks, and changes of owners and times stay
+/// refused.
+/// @throws std::runtime_error if the kernel refuses the filter
+void lock_down_with_files(int threads);
+
 /// The filter of `lock_down`, made ahead by a process that forks: making it takes longer than setting it.
 class prepared_lock_down {
  public:
@@ -38,8 +44,8 @@ class prepared_lock_down {
 /// neither a driver nor an honest program does (execve, fork, ptrace, signals to others, other processes'
 /// memory, mount, bpf, io_uring, ...) ends the process by SIGSYS. New threads are denied (EAGAIN), sockets,
 /// memory files, changes of folders, and opening device memory of other processes (CUDA IPC) answer EPERM.
-/// Cannot be undone.
+/// Cannot be undone. `files`: the process has a /tmp of its own (own_files.hpp), and may change files.
 /// @throws std::runtime_error if the kernel refuses the filter
-void lock_down_with_driver();
+void lock_down_with_driver(bool files = false);
 
 }  // namespace kevo

@@ -5,6 +5,7 @@
 #include <kevo/error.hpp>
 
 #include "fitness/oracle/input_maker.hpp"
+#include "fitness/torch/source_facts.hpp"
 #include "fitness/worker/session.hpp"
 
 namespace kevo::torch {
@@ -37,6 +38,11 @@ json::array files_of(const program& source) {
   return files;
 }
 
+void add_program(json::object& job, const program& source) {
+  job["files"] = files_of(source);
+  job["inductor"] = facts_of(source).compilers;
+}
+
 json::object job_of(const task& t, std::uint64_t seed) {
   const auto& reference = *t.reference;
   const auto init = init_of(t);
@@ -56,7 +62,7 @@ json::object job_of_inputs(const task& t, std::size_t workload, std::uint64_t se
   auto job = job_of(task_of_made_inputs(t, t.workloads.at(workload)), seed);
   job["memory"] = 0;
   job["role"] = "inputs";
-  job["files"] = files_of(t.reference->source);
+  add_program(job, t.reference->source);
   job["entries"] = json::array{json::string(input_function_of(t))};
   return job;
 }
@@ -86,7 +92,7 @@ sealed_memory make_parameters(python_server& server, const task& t, std::uint64_
   worker.start = [&](const worker_settings& given, int control, int arena) {
     auto job = job_of(t, seed);
     job["role"] = "state";
-    job["files"] = files_of(t.reference->source);
+    add_program(job, t.reference->source);
     job["entries"] = entry_of_reference(t);
     job["threads"] = given.threads;
     job["cpus"] = given.cpus.empty() ? "any" : fmt::format("{}", fmt::join(given.cpus, ","));

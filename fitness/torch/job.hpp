@@ -18,6 +18,9 @@ namespace kevo::torch {
 /// Paths and texts.
 boost::json::array files_of(const program& source);
 
+/// Tells a job its program: the files, and whether the server has to import what compiles for it first.
+void add_program(boost::json::object& job, const program& source);
+
 /// Whether programs may ask transformers for models (reference_source::init has `pretrained`).
 bool takes_models(const boost::json::object& init);
 /// The same of a task.

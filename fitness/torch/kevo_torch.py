@@ -13,11 +13,16 @@ import struct
 import sys
 
 
-# A request: a byte ("m": of a program that may ask transformers for models) with descriptors, of which the second one is a file with the
-# job in JSON. This process does not read it: what is left of it in its memory would be in the copies that later processes get. The process
-# that was forked answers with one byte, so that the controller learns its process id from the kernel.
+# What the programs of a job import, as bits of a request.
+MODELS, INDUCTOR = 1, 2
+
+
+# A request: a byte (what programs import that takes seconds) with descriptors, of which the second one is a file with the job in JSON. This
+# process does not read it: what is left of it in its memory would be in the copies that later processes get. The process that was forked
+# answers with one byte, so that the controller learns its process id from the kernel.
 # @param kind "device": processes compute on a device; "ahead": they pretend one; "none": neither
-def serve(helper_path, kind, packages):
+# @param own_bytes size of the /tmp that each process gets for itself; "0": it has none
+def serve(helper_path, kind, own_bytes, packages):
     sys.path[:0] = packages
     import warnings
     warnings.filterwarnings("ignore")
@@ -35,10 +40,14 @@ def serve(helper_path, kind, packages):
         gc.collect()
         gc.freeze()
     helper = ctypes.CDLL(helper_path)
+    own_bytes = ctypes.c_uint64(int(own_bytes))
+    if own_bytes.value and not may_own_files(helper, own_bytes):
+        own_bytes.value = 0
     sock = socket.socket(fileno=3)
     selector = selectors.DefaultSelector()
     selector.register(sock, selectors.EVENT_READ)
-    sock.sendall(json.dumps({"torch": torch.__version__, "capability": torch.backends.cpu.get_cpu_capability()}).encode() + b"\n")
+    sock.sendall(json.dumps({"torch": torch.__version__, "capability": torch.backends.cpu.get_cpu_capability(),
+                             "own_files": own_bytes.value > 0}).encode() + b"\n")
     children = {}  # pidfd: (pid, descriptor that is told how it ended)
     while True:
         for key, _ in selector.select():
@@ -56,8 +65,10 @@ def serve(helper_path, kind, packages):
             head, descriptors, _, _ = socket.recv_fds(sock, 1, 6)
             if not head:
                 return
-            if head == b"m":
+            if head[0] & MODELS:
                 warm_transformers()
+            if head[0] & INDUCTOR:
+                warm_inductor()
             report, job, given = descriptors[0], descriptors[1], descriptors[2:]
             pid = os.fork()
             if pid == 0:
@@ -73,6 +84,7 @@ def serve(helper_path, kind, packages):
                                 pass
                     del sock, selector, children
                     job = json.loads(text)
+                    job["own_files"] = own_bytes.value > 0 and helper.kevo_worker_own_files(own_bytes)
                     (begin_on_device if "device" in job else begin)(helper, job, given)
                 finally:
                     os._exit(4)
@@ -81,6 +93,20 @@ def serve(helper_path, kind, packages):
             handle = os.pidfd_open(pid)
             children[handle] = (pid, report)
             selector.register(handle, selectors.EVENT_READ)
+
+
+def may_own_files(helper, own_bytes):
+    pid = os.fork()
+    if pid == 0:
+        os._exit(helper.kevo_worker_own_files(own_bytes))
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 1
+
+
+# Parts of PyTorch that a program imports by name, or by making an operator of its own. They ask for the name of the user and for a folder.
+def warm_inductor():
+    os.environ.setdefault("USER", "kevo")
+    import torch._dynamo
+    import torch._inductor.config  # noqa: F401
 
 
 READY, LOAD_FAILED, CALL_FAILED, WRONG_RESULT = 1, 3, 4, 5
@@ -274,7 +300,8 @@ def begin(helper, job, descriptors):
     rest = descriptors[2:]
     compiler = rest.pop() if job.get("compiler") else -1
     failed = helper.kevo_worker_open(descriptors[0], descriptors[1], rest[0] if rest else -1, compiler, job["threads"],
-                                     job["cpus"].encode(), ctypes.c_uint64(job["memory"]), int(job["role"] in ("state", "script")))
+                                     job["cpus"].encode(), ctypes.c_uint64(job["memory"]), int(job["role"] in ("state", "script")),
+                                     int(job["own_files"]))
     if failed:
         give_up(2, failed.decode())
     helper.kevo_worker_state.restype = ctypes.c_void_p
@@ -485,4 +512,4 @@ def answering(torch, helper, job, names, give_up):
 if __name__ == "__main__":
     if sys.argv[1] == "serve":
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        serve(*sys.argv[2:4], sys.argv[4:])
+        serve(*sys.argv[2:5], sys.argv[5:])

@@ -84,7 +84,7 @@ def serve_device(torch, helper, job, names, ask):
             except BaseException as error:
                 end(NOT_LOADED, ("the profiler does not start: " + explain(error, names)).encode(errors="replace")[:250])
                 continue
-            if not trusted and helper.kevo_device_lock_down(ctypes.c_uint64(job["memory"])) != 0:
+            if not trusted and helper.kevo_device_lock_down(ctypes.c_uint64(job["memory"]), int(job["own_files"])) != 0:
                 continue
             try:
                 prepare, answer = device_calls(torch, helper, program, remark)

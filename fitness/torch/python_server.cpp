@@ -28,7 +28,8 @@ namespace kevo::torch {
 namespace {
 
 constexpr const char* helper_inside = "/kevo/kevo-worker-torch.so";
-constexpr int most_files_with_device = 4096;  // a driver opens hundreds
+constexpr int most_files_with_device = 4096;     // a driver opens hundreds
+constexpr std::uint64_t own_bytes = 16U << 20U;  // of the /tmp of a process
 constexpr int longest_import_ms = 120'000;
 constexpr int longest_fork_ms = 20'000;
 
@@ -40,13 +41,16 @@ constexpr int longest_fork_ms = 20'000;
 
 launch_spec spec_of(const python_tools& tools, sandbox_mode sandbox, const std::string& helper, int socket,
                     const std::optional<python_device>& device, const std::string& modules) {
+  const bool on_device = device && !device->pretended;
+  const bool owns_files = contains(sandbox) && (!on_device || device->scratch_bytes == 0);
   auto spec = python_spec(tools, sandbox, torch_script(),
                           {"serve", helper_inside,
                            !device             ? "none"
                            : device->pretended ? "ahead"
                                                : "device",
-                           tools.packages},
+                           owns_files ? std::to_string(own_bytes) : "0", tools.packages},
                           socket);
+  if (owns_files) spec.policy = syscall_policy::forker;
   spec.mounts.push_back({helper, helper_inside});
   spec.mounts.push_back({modules, "/kevo/modules"});
   if (!device) {
@@ -70,6 +74,9 @@ launch_spec spec_of(const python_tools& tools, sandbox_mode sandbox, const std::
         std::string("CUDA_CACHE_DISABLE=1"), std::string("USER=kevo"),
         std::string("TORCHINDUCTOR_CACHE_DIR=/tmp/inductor"), std::string("TORCHINDUCTOR_COMPILE_THREADS=1")})
     spec.environment.push_back(one);
+  // Where a process mounts its own; without one it must not write to that of all.
+  if (owns_files && on_device)
+    spec.parts = {{folder_part::kind::names, "/tmp"}, {folder_part::kind::sealed, "/tmp"}};
   spec.devices = device->nodes;
   spec.own_proc = true;  // the driver does not start without
   spec.limits.scratch_bytes = device->scratch_bytes;
@@ -105,6 +112,15 @@ bool send_request(int socket, char request, const std::vector<int>& descriptors)
   rights->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
   std::memcpy(CMSG_DATA(rights), descriptors.data(), descriptors.size() * sizeof(int));
   return ::sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
+}
+
+// What the server imports before it forks, as kevo_torch.py numbers it.
+char imports_of(const boost::json::object& job) {
+  const auto says = [&job](const char* key) {
+    const auto* value = job.if_contains(key);
+    return value != nullptr && value->as_bool();
+  };
+  return static_cast<char>((says("models") ? 1 : 0) | (says("inductor") ? 2 : 0));
 }
 
 // The forked process sends one byte; the kernel says whose it is, as this process counts processes.
@@ -181,6 +197,7 @@ void python_server::state::start_server() {
   const auto said = parse_json_exactly(line).as_object();
   facts.version = said.at("torch").as_string();
   facts.capability = said.at("capability").as_string();
+  facts.own_files = said.at("own_files").as_bool();
   const int on = 1;  // from now on: a line read in pieces has no sender
   ::setsockopt(socket.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
   if (!device) facts.readable = may_read_memory(fork({{"role", "rest"}}, {}).inner_pid());
@@ -198,15 +215,14 @@ python_server::~python_server() = default;
 
 forked_process python_server::state::fork(const boost::json::object& job,
                                           const std::vector<int>& descriptors) {
-  const auto* models = job.if_contains("models");
-  const bool imports = models != nullptr && models->as_bool();
+  const bool imports = imports_of(job) != 0;
   auto [told, tell] = detail::make_pipe(false);
   const auto text = detail::memory_file("kevo-job", boost::json::serialize(job));
   std::vector<int> all = {tell.get(), text.get()};
   all.insert(all.end(), descriptors.begin(), descriptors.end());
   if (all.size() > most_descriptors)
     throw error(error_code::internal, "too many descriptors for a process of Python");
-  if (!send_request(socket.get(), imports ? 'm' : 'j', all))
+  if (!send_request(socket.get(), imports_of(job), all))
     fail("the Python process of the torch backend has ended");
   wait_readable(socket.get(), imports ? longest_import_ms : longest_fork_ms, "fork");
   const pid_t child = receive_process(socket.get());

@@ -28,6 +28,8 @@ struct torch_facts {
   std::string capability;  ///< vector instructions that it uses: "AVX2"
   /// Whether the kernel lets this process read the memory of those that the server forks.
   bool readable = false;
+  /// Whether each process that it forks has a /tmp of its own; otherwise it can write nowhere.
+  bool own_files = false;
 };
 
 /// The device that the processes of a server may use; without one they see none.
@@ -35,7 +37,8 @@ struct python_device {
   std::string visible;                 ///< for CUDA_VISIBLE_DEVICES
   std::vector<std::string> libraries;  ///< the driver's, by path
   std::vector<std::string> nodes;      ///< device nodes
-  /// Room for files in /tmp, which all processes of the server share; 0: nothing can be written. [bytes]
+  /// Room for files in a /tmp that all processes of the server share; 0: each has a small one of its own, if
+  /// the system lets it. [bytes]
   std::uint64_t scratch_bytes = 0;
   bool pretended = false;  ///< there is none, and programs are only built for one (building_pass.hpp)
 };
@@ -56,8 +59,8 @@ class python_server {
   ~python_server();
 
   /// Forks a process that begins with this job (see kevo_torch.py). The descriptors stay the caller's; the
-  /// process has copies. For the first job that is `true` under "models", the server imports transformers,
-  /// which takes seconds.
+  /// process has copies. For the first job that is `true` under "models" or "inductor", the server imports
+  /// transformers or the parts of PyTorch that compile, which takes seconds.
   /// @throws kevo::error (environment) if the server cannot be started or has ended
   forked_process start(const boost::json::object& job, const std::vector<int>& descriptors);
 

@@ -26,6 +26,12 @@ bool names_concurrency(std::string_view text) {
   return std::any_of(std::begin(words), std::end(words), [&](auto word) { return has_word(text, word); });
 }
 
+bool names_compilers(std::string_view text) {
+  constexpr std::string_view words[] = {"_inductor", "_dynamo",       "custom_op",
+                                        "triton_op", "torch.compile", "torch.export"};
+  return std::any_of(std::begin(words), std::end(words), [&](auto word) { return has_word(text, word); });
+}
+
 }  // namespace
 
 source_facts facts_of(const program& source) {
@@ -43,6 +49,7 @@ source_facts facts_of(const program& source) {
     facts.kernels.merge(global);
     facts.kernels.merge(detail::triton_functions(file.text));
     facts.concurrent = facts.concurrent || names_concurrency(file.text);
+    facts.compilers = facts.compilers || names_compilers(file.text);
   }
   return facts;
 }

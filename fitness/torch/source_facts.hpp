@@ -18,6 +18,9 @@ struct source_facts {
   /// Whether its text names anything that runs several kernels beside each other: streams, graphs, recurrent
   /// layers, linear algebra.
   bool concurrent = false;
+  /// Whether its text names parts of PyTorch that compile, or makes an operator of its own, which imports
+  /// them.
+  bool compilers = false;
 };
 
 source_facts facts_of(const program& source);

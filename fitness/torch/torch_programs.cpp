@@ -128,7 +128,7 @@ worker_start programs::start_of(const std::string& object, std::optional<trusted
       job["pace_us"] = pace_ns / 1e3;
     } else if (role == trusted_role::reference) {
       job["role"] = "reference";
-      job["files"] = files_of(t->reference->source);
+      add_program(job, t->reference->source);
       job["entries"] = entry_of_reference(*t);
       job["memory"] = 0;
     } else if (role == trusted_role::inputs) {
@@ -140,7 +140,7 @@ worker_start programs::start_of(const std::string& object, std::optional<trusted
       const bool adopts = object.ends_with(adopting);
       const auto source = find(adopts ? object.substr(0, object.size() - adopting.size()) : object);
       job["adopts"] = adopts || role == trusted_role::baseline;
-      job["files"] = files_of(*source);
+      add_program(job, *source);
       job["entries"] = entries_of_candidate(*t);
       if (state) {
         descriptors.push_back(state->descriptor());
@@ -259,6 +259,8 @@ program_kind torch_programs(std::shared_ptr<const task> t, const torch_settings&
               "kernel.yama.ptrace_scope, "
               "or the system call filter of the container)"
             : "read where they lie, in the memory of the program";
+    if (!own->server->facts().own_files)
+      e.context["files"] = "programs can write no files: the system does not let each have a /tmp of its own";
   };
   kind.identity = [own] {
     const auto& tools = own->server->tools();

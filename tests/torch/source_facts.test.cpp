@@ -36,3 +36,13 @@ TEST_CASE("a program may run kernels beside each other if its text names what do
                            "F.conv_transpose2d(x, w)\n", "nn.ConvTranspose3d(4, 4, 3)\n"})
     CHECK(concurrent(text));
 }
+
+TEST_CASE("a program needs what compiles if its text names it or makes an operator of its own") {
+  const auto compilers = [](const char* text) {
+    return kevo::torch::facts_of(kevo::single_file_program("python", "kernel.py", text)).compilers;
+  };
+  CHECK_FALSE(compilers("import torch\ndef run(x):\n    return torch.softmax(x, dim=1)\n"));
+  for (const char* text : {"import torch._inductor.config\n", "torch._dynamo.config.verbose = True\n",
+                           "@torch.library.custom_op('a::b', mutates_args=())\n"})
+    CHECK(compilers(text));
+}

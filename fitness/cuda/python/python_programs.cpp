@@ -168,7 +168,7 @@ std::string python_programs::build_ahead(const program& source, const std::stop_
   if (!ahead_is_there() && !torch::uses_extensions(source)) return {};
   // Without the run's seed, which decides parameters: it has no use for them.
   auto job = torch::job_of(*task_, 0);
-  job["files"] = torch::files_of(source);
+  torch::add_program(job, source);
   job["entries"] = torch::entries_of_candidate(*task_);
   job["triton"] = torch::facts_of(source).triton_kernels > 0;
   // Of visible workloads alone: what the process says is shown.

@@ -13,6 +13,7 @@
 
 #include "fitness/sandbox/limit_memory.hpp"
 #include "fitness/sandbox/lock_down.hpp"
+#include "fitness/sandbox/own_files.hpp"
 #include "fitness/torch/main/serve_calls.hpp"
 #include "fitness/worker/worker_side.hpp"
 
@@ -53,15 +54,21 @@ void grow_heap(std::size_t bytes) {
 
 #define KEVO_WORKER extern "C" __attribute__((visibility("default")))
 
+/// A /tmp of the process' own. @return 1, or 0 where the kernel does not allow it
+KEVO_WORKER int kevo_worker_own_files(std::uint64_t bytes) {
+  return kevo::take_own_files(bytes) ? 1 : 0;
+}
+
 /// Maps the pages, binds the process to its processors, caps its memory and restricts its system calls.
 /// @param state descriptor of the parameters of the reference; -1: there are none
 /// @param compiler socket of the process that compiles, which may be written; -1: there is none
 /// @param memory_bytes that the process may have beyond what it has; 0: any
 /// @param writes whether the parameters are written rather than read
+/// @param files whether the process has a /tmp of its own, and may write to it
 /// @return null, or why it failed
 KEVO_WORKER const char* kevo_worker_open(int control, int arena_descriptor, int state, int compiler,
                                          int threads, const char* cpus, std::uint64_t memory_bytes,
-                                         int writes) {
+                                         int writes, int files) {
   side::bind_to(cpus);
   const auto shared = side::map_descriptor(control);
   arena = side::map_descriptor(arena_descriptor);
@@ -78,7 +85,11 @@ KEVO_WORKER const char* kevo_worker_open(int control, int arena_descriptor, int 
   try {
     if (memory_bytes > 0) grow_heap(kevo::spare_heap_bytes(arena.size));
     if (memory_bytes > 0) kevo::limit_further_addresses(memory_bytes + side::spare_addresses(threads));
-    kevo::lock_down(threads, false, compiler);
+    if (files != 0) {
+      kevo::lock_down_with_files(threads);
+    } else {
+      kevo::lock_down(threads, false, compiler);
+    }
   } catch (const std::exception& problem) {
     failure = problem.what();
     return failure.c_str();

@@ -16,6 +16,7 @@
 #include <functional>
 #include <sched.h>
 #include <string>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -35,22 +36,24 @@
 namespace {
 
 // What became of a locked process that does one thing: its exit code, or 128 + signal.
-int locked(const std::function<int()>& deed, int threads = 1, bool driver = false) {
+int locked(const std::function<int()>& deed, const std::function<void(int)>& lock_down, int threads = 1) {
   const pid_t child = ::fork();
   if (child == 0) {
     const rlimit none = {0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
-    if (driver) {
-      kevo::lock_down_with_driver();
-    } else {
-      kevo::lock_down(threads);
-    }
+    lock_down(threads);
     const int code = deed();
     ::syscall(SYS_exit_group, code);
   }
   int status = 0;
   ::waitpid(child, &status, 0);
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int locked(const std::function<int()>& deed, int threads = 1, bool driver = false) {
+  return locked(
+      deed, [driver](int allowed) { driver ? kevo::lock_down_with_driver() : kevo::lock_down(allowed); },
+      threads);
 }
 
 // A sanitizer's runtime works around threads and signals, and is itself locked down.
@@ -162,6 +165,44 @@ TEST_CASE("who tries to write a file or to have a memory file is told no, and li
   CHECK(locked([] { return refused(::syscall(SYS_perf_event_open, nullptr, 0, -1, -1, 0)); }) == EACCES);
   CHECK(locked([] { return refused(::socket(AF_UNIX, SOCK_STREAM, 0)); }) == EACCES);
   CHECK(::access("/tmp/kevo-lock-down", F_OK) != 0);
+}
+
+TEST_CASE("who has files of its own may change them, and do nothing else that others may not") {
+  char folder[] = "/tmp/kevo-lock-down-XXXXXX";
+  REQUIRE(::mkdtemp(folder) != nullptr);
+  const auto own = [&](const std::function<int(const std::string&)>& deed) {
+    return locked([&] { return deed(std::string(folder) + "/x"); }, &kevo::lock_down_with_files);
+  };
+  CHECK(own([](const std::string& path) {
+          const int file = ::open(path.c_str(), O_RDWR | O_CREAT, 0600);
+          if (file < 0 || ::write(file, "x", 1) != 1 || ::ftruncate(file, 10) != 0) return 1;
+          const auto other = path + "y";
+          if (::rename(path.c_str(), other.c_str()) != 0 || ::unlink(other.c_str()) != 0) return 2;
+          return ::mkdir(path.c_str(), 0700) != 0 || ::rmdir(path.c_str()) != 0 ? 3 : 42;
+        }) == 42);
+  CHECK(own([](const std::string& path) { return refused(::symlink("/", path.c_str())); }) == EACCES);
+  CHECK(own([](const std::string& path) { return refused(::chown(path.c_str(), 1, 1)); }) == EACCES);
+  CHECK(own([](const std::string&) { return refused(::flock(0, LOCK_SH)); }) == EPERM);
+  CHECK(own([](const std::string&) {
+          struct flock whole = {};
+          whole.l_type = F_RDLCK;
+          return refused(::fcntl(0, F_SETLK, &whole));
+        }) == EPERM);
+  CHECK(own([](const std::string&) {
+          return refused(::syscall(SYS_mount, "none", "/tmp", "tmpfs", 0, nullptr));
+        }) == ended_by_filter);
+  CHECK(own([](const std::string&) { return refused(::unshare(CLONE_NEWNS)); }) == ended_by_filter);
+  CHECK(own([](const std::string&) { return refused(::socket(AF_INET, SOCK_STREAM, 0)); }) ==
+        ended_by_filter);
+  if (plain) {
+    const auto beside_driver = [&](const std::function<int()>& deed) {
+      return locked(deed, [](int) { kevo::lock_down_with_driver(true); });
+    };
+    const auto path = std::string(folder) + "/x";
+    CHECK(beside_driver([&] { return ::mkdir(path.c_str(), 0700) != 0 || ::rmdir(path.c_str()) != 0; }) == 0);
+    CHECK(beside_driver([&] { return refused(::symlink("/", path.c_str())); }) == EPERM);
+  }
+  ::rmdir(folder);
 }
 
 #if defined(__x86_64__)

@@ -123,6 +123,18 @@ TEST_CASE("forbidden system calls are refused") {
   CHECK(run(bomb).out == "0\n");
 }
 
+TEST_CASE("a forker may mount inside of its sandbox, and nothing else that is forbidden") {
+  if (!sandboxed_or_skip()) return;
+  auto spec = helper_spec({"forbidden"});
+  spec.policy = syscall_policy::forker;
+  const auto report = run(spec);
+  CHECK(report.ok());
+  for (const auto& line : lines(report.out)) {
+    INFO(line);
+    CHECK((line.starts_with("mount ") || line.ends_with("Operation not permitted")));
+  }
+}
+
 TEST_CASE("without namespaces root still drops and the filter still holds") {
   if (!root_or_skip()) return;
   auto spec = helper_spec({"forbidden"});

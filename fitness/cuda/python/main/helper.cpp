@@ -336,11 +336,13 @@ KEVO_WORKER int kevo_device_drained() {
 }
 
 /// Before a candidate is executed: caps the memory of the host and restricts system calls, of all threads.
-/// Where that fails, the request is answered, and the candidate must not be executed. @return 0 if it is done
-KEVO_WORKER int kevo_device_lock_down(std::uint64_t memory_bytes) {
+/// Where that fails, the request is answered, and the candidate must not be executed.
+/// @param files whether the process has a /tmp of its own, and may write to it
+/// @return 0 if it is done
+KEVO_WORKER int kevo_device_lock_down(std::uint64_t memory_bytes, int files) {
   try {
     kevo::limit_further_memory(memory_bytes);
-    kevo::lock_down_with_driver();
+    kevo::lock_down_with_driver(files != 0);
     return 0;
   } catch (const std::exception& failure) {
     finish(worker_status::refused, not_the_driver, failure.what());
