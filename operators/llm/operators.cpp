@@ -69,6 +69,7 @@ std::string examples_text(const std::vector<knowledge_page>& pages) {
 void add_memory(std::vector<prompt_section>& sections, const llm_settings& with,
                 const variation_request& request, rng& random, const std::string& about) {
   if (!with.models) return;
+  if (with.models->tunes()) set_section(sections, "rules", rules_section(request, true));
   const std::string notes = request.scope == memory_scope::clean_slate ? "" : with.models->notes();
   if (!notes.empty()) set_section(sections, "notes", "## Notes of this run\n\n" + fenced(notes));
   const auto& knowledge = with.models->knowledge();

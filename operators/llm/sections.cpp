@@ -1,6 +1,7 @@
 #include "operators/llm/sections.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -117,22 +118,6 @@ std::string task_section(const task& t, const std::string& language, std::string
   return text;
 }
 
-std::string device_section(const candidate_snapshot& parent) {
-  if (!parent.evaluation) return {};
-  const evaluation& e = *parent.evaluation;
-  std::string text;
-  if (!e.device.empty()) text += "- device: " + e.device + "\n";
-  for (const char* key : {"compiler", "flags", "build"}) {
-    if (const auto it = e.context.find(key); it != e.context.end())
-      text += fmt::format("- {}: {}\n", key, it->second);
-  }
-  if (e.sol_fraction > 0)
-    text +=
-        fmt::format("- the parent reaches {:.1f} % of the roofline's speed of light on its worst workload\n",
-                    100 * e.sol_fraction);
-  return text.empty() ? text : "## Device\n\n" + text;
-}
-
 std::string parent_section(const candidate_snapshot& parent) {
   std::string text = fmt::format("## Parent: {}\n\n", headline(parent));
   for (const auto& file : parent.program->files) {
@@ -164,8 +149,9 @@ std::string evaluation_section(const candidate_snapshot& one) {
     text += "\n";
   }
   if (!e.measures.empty()) {
-    text += "measures:";
-    for (const auto& [name, value] : e.measures) text += fmt::format(" {} = {:.5g}", name, value);
+    const char* between = "measures: ";
+    for (const auto& [name, value] : e.measures)
+      text += fmt::format("{}{} = {:.5g}", std::exchange(between, ", "), name, value);
     text += "\n";
   }
   // What a user's own evaluator says of a valid candidate is meant for who improves it.
@@ -247,17 +233,12 @@ constexpr prompt_voice voice_of_kernels = {
         "it, with "
         "their\nevaluations. Join what makes each of them fast.",
     .rewriting =
-        "Rewrite the parent so that it is faster. The function must be correct for every size, also for "
-        "sizes that no "
-        "tile\ndivides. Use no file, process, thread or clock, and no library beyond the headers of C and "
-        "C++ or "
-        "what the parent imports.",
-    .editing =
-        "Make one improvement of the parent by editing it. The function must be correct for every size.",
+        "Rewrite the parent so that it is faster.",
+    .editing = "Make one improvement of the parent by editing it.",
     .joining =
         "Write a child that has the strengths of the parent and of at least one of the other candidates. Say "
         "which "
-        "idea you took\nfrom which number. The function must be correct for every size."};
+        "idea you took\nfrom which number."};
 
 constexpr prompt_voice voice_of_judged = {
     .editor =
@@ -289,7 +270,8 @@ std::vector<prompt_section> sections_of(const variation_request& request) {
           {"editing", voice.editing, 100, true},
           {"joining", voice.joining, 100, true},
           {"task", task_section(*request.task, parent.program->language, place_of(parent)), 90},
-          {"device", device_section(parent), 80},
+          {"machine", machine_section(request), 80},
+          {"rules", rules_section(request), 95, true},
           {"parent", parent_section(parent), 100, true},
           {"evaluation", evaluation_section(parent), 70},
           {"diagnosis", {}, 65},
