@@ -39,8 +39,15 @@ draft_reader edits_of(const program& source) {
 knowledge_filter filter_for(const variation_request& request) {
   const candidate_snapshot& parent = *request.parents.front();
   const bool broken = parent.evaluation && !parent.evaluation->valid();
+  std::string machine;
+  for (const char* key : {"instruction_sets", "vector_instructions", "architecture"}) {
+    if (!parent.evaluation) continue;
+    const auto it = parent.evaluation->context.find(key);
+    if (it != parent.evaluation->context.end()) machine += it->second + " ";
+  }
   return {.language = parent.program->language,
           .hardware = std::string(place_of(parent)),
+          .machine = machine,
           .phase = broken                           ? "repair"
                    : parent.operator_name == "seed" ? "draft"
                                                     : "tune"};

@@ -62,7 +62,7 @@ TEST_CASE("macro and micro: examples of the step are in its prompt, and in no ot
   page("BOTH", "kind: example\nsteps: tiling, fusion\n");
   page("CUDA", "kind: example\nsteps: fusion\nlanguages: cuda\n");
   page("TILING", "kind: example\nsteps: tiling\n");
-  page("GUIDE", "kind: guidance\n");
+  page("GUIDE", "kind: guidance\ntopics: elementwise\n");
   scripted::server server([](const scripted::request&) { return scripted::says(good); });
   bench b(server, (folder / "k").string());
   b.vary(macro_micro(b.settings(), {"fusion"}, uniform_policy()));
