@@ -1,7 +1,5 @@
 #include "operators/llm/operators.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "operators/llm/edits.hpp"
@@ -116,10 +114,10 @@ variation_result llm_diff::vary(const variation_request& asked, rng& random) con
 variation_result llm_crossover::vary(const variation_request& asked, rng& random) const {
   const variation_request request = with_scope(with, asked, random);
   const candidate_snapshot& parent = *request.parents.front();
-  const bool other =
-      request.parents.size() > 1 || std::any_of(request.inspirations.begin(), request.inspirations.end(),
-                                                [&](const auto& one) { return one->id != parent.id; });
-  if (!other) return no_proposal{"the selection holds one candidate: there is nothing to cross with"};
+  if (companions_of(request).empty())
+    return no_proposal{
+        "the selection holds no candidate besides the parent and outdone seeds: there is nothing "
+        "to cross with"};
   conversation talk(with, name(), request, random);
   auto sections = sections_of(request);
   // What is crossed is shown whatever the memory scope is, and goes last.
