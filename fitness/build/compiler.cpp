@@ -19,6 +19,7 @@
 #include "fitness/build/build_cache.hpp"
 #include "fitness/build/build_try.hpp"
 #include "fitness/build/compiler_process.hpp"
+#include "fitness/build/instruction_sets.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "src/base/process/find_program.hpp"
 
@@ -223,6 +224,14 @@ compiler::~compiler() = default;
 
 std::string compiler::version_of(const std::string& name) {
   return state_->version(compiler_path(name));
+}
+
+std::string compiler::instruction_sets_of(const std::string& name, const std::vector<std::string>& flags) {
+  auto spec = detail::spec_of_compiler(state_->settings, compiler_path(name));
+  for (const auto& flag : unit_options(flags)) spec.argv.push_back(flag);
+  for (const char* word : {"-dM", "-E", "-x", "c++", "/dev/null"}) spec.argv.emplace_back(word);
+  const auto report = kevo::run(spec);
+  return report.ok() ? instruction_sets_in(report.out) : std::string();
 }
 
 build_result compiler::build(const build_request& request, std::stop_token stop) {

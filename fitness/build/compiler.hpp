@@ -97,6 +97,11 @@ class compiler {
   /// @throws kevo::error (environment) if there is no such compiler
   std::string version_of(const std::string& name);
 
+  /// The vector extensions that `flags` allow, as in instruction_sets.hpp; empty if the compiler does not
+  /// say.
+  /// @throws kevo::error (environment) if there is no such compiler
+  std::string instruction_sets_of(const std::string& name, const std::vector<std::string>& flags);
+
  private:
   struct state;
   std::unique_ptr<state> state_;

@@ -10,9 +10,11 @@
 
 #include <kevo/error.hpp>
 
+#include "fitness/cascade/bounds.hpp"
 #include "fitness/cpu/arithmetic_rate.hpp"
 #include "fitness/cpu/cpp_programs.hpp"
 #include "fitness/cpu/places.hpp"
+#include "fitness/machine/processor_facts.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "fitness/sandbox/sandbox.hpp"
 #include "fitness/timing/trusted_timeout.hpp"
@@ -230,30 +232,42 @@ content_list test_bench::contents_to_check(std::size_t workload, const std::stri
   return {mixed.begin(), mixed.begin() + static_cast<std::ptrdiff_t>(std::min(count, mixed.size()))};
 }
 
-double test_bench::seconds_bound(std::size_t workload, double flops, double flop_rate,
-                                 double byte_rate) const {
-  const double by_flops = flop_rate > 0 ? flops / (flop_rate * settings_.threads) : 0;
-  const double by_bytes =
-      byte_rate > 0 ? cost_of(*task_, task_->cost.bytes, workload) / (byte_rate * settings_.threads) : 0;
-  return std::max(by_flops, by_bytes);
+time_bound test_bench::bound_of(std::size_t workload, double flops, double flop_rate,
+                                double byte_rate) const {
+  const double bytes = cost_of(*task_, task_->cost.bytes, workload);
+  return {flop_rate > 0 ? 1e9 * flops / (flop_rate * settings_.threads) : 0,
+          byte_rate > 0 ? 1e9 * bytes / (byte_rate * settings_.threads) : 0};
 }
 
-double test_bench::speed_of_light_ns(std::size_t workload) const {
+time_bound test_bench::roofline_of(std::size_t workload) const {
   const bool wide = task_->outputs.front().dtype == "float64";
   const double bytes = cost_of(*task_, task_->cost.bytes, workload);
   const bool cold = task_->workloads[workload].cache == "cold";
   const double bandwidth = cold ? ceilings_.memory_bandwidth() : ceilings_.bandwidth_at(bytes);
-  return 1e9 * seconds_bound(workload, cost_of(*task_, task_->cost.flops, workload),
-                             ceilings_.float32_flops_per_s / (wide ? 2 : 1), bandwidth);
+  return bound_of(workload, cost_of(*task_, task_->cost.flops, workload),
+                  ceilings_.float32_flops_per_s / (wide ? 2 : 1), bandwidth);
+}
+
+double test_bench::speed_of_light_ns(std::size_t workload) const {
+  return roofline_of(workload).longest();
+}
+
+void test_bench::describe_machine() {
+  machine_ = {{"processor", processor_facts()},
+              {"peaks", ceilings_.known() ? "a core: " + ceilings_.text() : ""},
+              {"bounds", bounds_text(*task_, [this](std::size_t i) { return roofline_of(i); })},
+              {"threads", std::to_string(settings_.threads)}};
+  std::erase_if(machine_, [](const auto& fact) { return fact.second.empty(); });
 }
 
 // Deliberately generous: an honest record must never be called suspect. Contents may still lie in the nearest
 // cache.
 double test_bench::minimum_ns(std::size_t workload) const {
   static const bool tiles = has_tile_registers();
-  return 0.8e9 * seconds_bound(workload, cost_of(*task_, task_->cost.min_flops, workload),
-                               ceilings_.float32_flops_per_s * arithmetic_rate(*task_, tiles),
-                               2 * ceilings_.fastest_bandwidth());
+  return 0.8 * bound_of(workload, cost_of(*task_, task_->cost.min_flops, workload),
+                        ceilings_.float32_flops_per_s * arithmetic_rate(*task_, tiles),
+                        2 * ceilings_.fastest_bandwidth())
+                   .longest();
 }
 
 double test_bench::working_set_bytes() const {
@@ -277,6 +291,7 @@ evaluation test_bench::blank() const {
   e.device = device_;
   e.backend = kind_->backend;
   kind_->tell(e);
+  e.context.insert(machine_.begin(), machine_.end());
   e.context["sandbox"] = describe_layers(settings_.sandbox);
   if (cores_.shared && settings_.threads == 1)
     e.context["timing"] = "coarse: controller and worker share one CPU";

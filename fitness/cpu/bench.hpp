@@ -12,6 +12,7 @@
 #include <kevo/evaluate/statistics.hpp>
 #include <kevo/task.hpp>
 
+#include "fitness/cascade/bounds.hpp"
 #include "fitness/cpu/cpu_settings.hpp"
 #include "fitness/cpu/paired.hpp"
 #include "fitness/cpu/program_kind.hpp"
@@ -161,7 +162,9 @@ class test_bench {
                                const std::stop_token& stop);
   std::size_t contents_of_process(std::size_t workload) const;
   bool is_trusted(const std::string& object) const;
-  double seconds_bound(std::size_t workload, double flops, double flop_rate, double byte_rate) const;
+  time_bound bound_of(std::size_t workload, double flops, double flop_rate, double byte_rate) const;
+  time_bound roofline_of(std::size_t workload) const;
+  void describe_machine();
 
   std::shared_ptr<const task> task_;
   cpu_settings settings_;
@@ -177,6 +180,7 @@ class test_bench {
   std::string identity_;
   std::size_t smallest_ = 0;
   kevo::ceilings ceilings_;
+  std::map<std::string, std::string> machine_;  // what every evaluation says of it
   std::unique_ptr<oracle> oracle_;
   std::shared_ptr<arena_pool> arenas_;  // of all runners; null: each process has a new one
   trusted_program baseline_;

@@ -244,6 +244,7 @@ double test_bench::prepare(std::stop_token stop, const wait_listener& listener) 
   if (!ceilings_.known())
     ceilings_ = settings_.measured_ceilings ? *settings_.measured_ceilings
                                             : ceilings_of(device_, settings_.cache_dir);
+  describe_machine();
   make_oracle(reference);
   mixed_.assign(t.workloads.size(), {});
   rejects_borrowed_.assign(t.workloads.size(), false);

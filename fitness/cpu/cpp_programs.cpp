@@ -1,5 +1,7 @@
 #include "fitness/cpu/cpp_programs.hpp"
 
+#include <mutex>
+
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
@@ -59,6 +61,10 @@ struct compilers {
   // Link programs while the processors are held for a timing, when other builds stand still.
   compiler placed_candidates;
   compiler placed_trusted;
+  // What models are told of the compiler.
+  std::once_flag asked;
+  std::string compiler_version;
+  std::string instruction_sets;
 
   compilers(std::shared_ptr<const task> subject, cpu_settings s, running_builds* r)
       : t(std::move(subject)),
@@ -159,6 +165,13 @@ program_kind cpp_programs(const std::shared_ptr<const task>& t, const cpu_settin
   kind.tell = [own](evaluation& e) {
     e.context["compiler"] = own->settings.compiler;
     e.context["flags"] = joined(own->settings.flags);
+    std::call_once(own->asked, [&] {
+      own->compiler_version = own->candidates.version_of(own->settings.compiler);
+      own->instruction_sets =
+          own->candidates.instruction_sets_of(own->settings.compiler, own->settings.flags);
+    });
+    e.context["compiler_version"] = own->compiler_version;
+    e.context["instruction_sets"] = own->instruction_sets;
   };
   kind.identity = [own] {
     return own->candidates.version_of(own->settings.compiler) + ' ' + joined(own->settings.flags);

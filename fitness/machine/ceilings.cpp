@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include <boost/json.hpp>
+#include <fmt/format.h>
 
 #include <kevo/error.hpp>
 
@@ -117,6 +118,16 @@ double ceilings::fastest_bandwidth() const {
   double best = 0;
   for (const auto& point : bandwidths) best = std::max(best, point.bytes_per_s);
   return best;
+}
+
+std::string ceilings::text() const {
+  std::string text = fmt::format("{:.3g} GFLOP/s in float32; copies:", 1e-9 * float32_flops_per_s);
+  for (const auto& point : bandwidths) {
+    const double kib = static_cast<double>(point.bytes) / 1024;
+    text += fmt::format("{} {:.3g} GB/s in {:g} {}", &point == bandwidths.data() ? "" : ",",
+                        1e-9 * point.bytes_per_s, kib < 1024 ? kib : kib / 1024, kib < 1024 ? "KiB" : "MiB");
+  }
+  return text;
 }
 
 ceilings measure_ceilings() {

@@ -24,6 +24,8 @@ struct ceilings {
   double bandwidth_at(double bytes) const;
   double memory_bandwidth() const { return bandwidths.empty() ? 0 : bandwidths.back().bytes_per_s; }
   double fastest_bandwidth() const;
+  /// "152 GFLOP/s in float32; copies: 180 GB/s in 24 KiB, 11 GB/s in 64 MiB"
+  std::string text() const;
 };
 
 /// Measures on the calling thread's processor. Takes about 0.15 s and 64 MB.

@@ -10,11 +10,11 @@
 #include "operators/agent/long_conversation.hpp"
 #include "operators/agent/tools.hpp"
 #include "operators/llm/blocks.hpp"
+#include "operators/llm/difference.hpp"
 #include "operators/llm/distill.hpp"
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
 #include "operators/llm/server_limits.hpp"
-#include "src/base/text/line_diff.hpp"
 
 namespace kevo {
 namespace {
@@ -396,18 +396,7 @@ class session {
   std::string difference(const std::string& id) const {
     const auto other = id.empty() ? std::optional(parent_) : relative(id);
     if (!other) return no_such_candidate;
-    const auto left = lines_of(other->program->text());
-    const auto right = lines_of(folder_.work().text());
-    std::string out;
-    for (const auto& row : fold(diff_lines(left, right))) {
-      if (row.kind == diff_kind::folded) out += fmt::format("@@ {} lines are the same @@\n", row.count);
-      if (row.kind == diff_kind::same) out += fmt::format(" {}\n", left[row.left_line - 1]);
-      if (row.kind == diff_kind::removed || row.kind == diff_kind::changed)
-        out += fmt::format("-{}\n", left[row.left_line - 1]);
-      if (row.kind == diff_kind::added || row.kind == diff_kind::changed)
-        out += fmt::format("+{}\n", right[row.right_line - 1]);
-    }
-    return out;
+    return difference_text(other->program->text(), folder_.work().text());
   }
 
   /// A candidate that this turn may see.

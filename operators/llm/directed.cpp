@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "operators/llm/difference.hpp"
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
 #include "src/base/text/useful_line.hpp"
@@ -209,11 +210,13 @@ variation_result llm_contrastive::vary(const variation_request& asked, rng& rand
   const auto shown = exemplars_for(request, exemplars, random);
   if (shown.size() < 2) return no_proposal{"fewer than two candidates of different score to compare"};
   const candidate_snapshot& parent = *request.parents.front();
-  std::string contrast = "## Earlier programs with their scores (higher is faster)\n\n";
+  std::string contrast = "## Programs to compare\n\n";
   for (std::size_t i = 0; i < shown.size(); ++i) {
+    const bool own = shown[i].id == parent.id;
     contrast +=
-        fmt::format("code{} (#{}), score {:.4g}:\n\n{}\n", i + 1, shown[i].id, shown[i].evaluation->score,
-                    fenced(shown[i].program->text(), shown[i].program->language));
+        fmt::format("code{}: {}\n\n{}\n", i + 1, described_with_times(shown[i]),
+                    own ? fenced(parent.program->text(), parent.program->language)
+                        : shown_beside(*shown[i].program, *parent.program, fmt::format("#{}", parent.id)));
   }
   contrast += fmt::format("Your program is built on #{}: it replaces that program's main file.\n", parent.id);
   conversation talk(with, name(), request, random);

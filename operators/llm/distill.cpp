@@ -68,6 +68,8 @@ void distill_due(const llm_settings& with, const variation_request& request, con
   with.models->skills().learn(
       *found,
       {.title = technique.substr(0, 160),
+       .topics = request.task->op_type.empty() ? std::vector<std::string>()
+                                               : std::vector<std::string>{request.task->op_type},
        .languages = {what.before->language},
        .hardware = {fitting.hardware},
        .bottlenecks = words_between(labelled(reply.content, "Bottlenecks:").substr(0, 200), ", ."),

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,21 +19,91 @@ namespace kevo {
 namespace {
 
 constexpr std::size_t remembered_jobs = 4096;
-constexpr std::size_t most_loops = 12;
+constexpr std::size_t most_regions = 8;
 
-std::vector<std::string> loops_of(std::string_view text) {
-  std::vector<std::string> regions;
+/// A line with a number that begins a region, shortened.
+std::string place_in_source(std::size_t number, std::string_view line) {
+  return fmt::format("line {}: {}", number, line.substr(0, 80));
+}
+
+bool begins_loop(std::string_view line) {
+  return line.starts_with("for (") || line.starts_with("for(") || line.starts_with("while (") ||
+         line.starts_with("for ") || line.starts_with("while ");
+}
+
+bool begins_function(std::string_view line) {
+  return line.starts_with("def ") || line.starts_with("__global__") ||
+         line.starts_with("extern \"C\" __global__");
+}
+
+/// The outermost loops of a source, each of which stands for its nest; without loops its functions, as far as
+/// their first lines show that they are some. Nests are told by indentation.
+std::vector<std::string> nests_of(std::string_view text) {
+  std::vector<std::string> loops;
+  std::vector<std::string> functions;
   std::size_t number = 1;
-  for (std::size_t at = 0; at < text.size() && regions.size() < most_loops; ++number) {
+  std::size_t open = std::string_view::npos;  // indentation of the loop that what follows is in
+  for (std::size_t at = 0; at < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     std::string_view line = text.substr(at, end - at);
     at = end + 1;
-    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-    if (line.starts_with("for (") || line.starts_with("for(") || line.starts_with("while (") ||
-        line.starts_with("for "))
-      regions.push_back(fmt::format("line {}: {}", number, line.substr(0, 80)));
+    const std::size_t indentation = line.find_first_not_of(" \t");
+    if (indentation == std::string_view::npos || line[indentation] == '#') continue;
+    line.remove_prefix(indentation);
+    if (open != std::string_view::npos && indentation <= open) open = std::string_view::npos;
+    if (begins_function(line) && functions.size() < most_regions)
+      functions.push_back(place_in_source(number, line));
+    if (open != std::string_view::npos || !begins_loop(line)) continue;
+    open = indentation;
+    if (loops.size() < most_regions) loops.push_back(place_in_source(number, line));
   }
-  return regions;
+  return loops.empty() ? functions : loops;
+}
+
+/// What a type of step means, for those that are common; else empty.
+std::string_view meaning_of(std::string_view type) {
+  static constexpr std::pair<std::string_view, std::string_view> meanings[] = {
+      {"tiling", "work in blocks whose data stay in registers or in a cache"},
+      {"fusion", "join loops or operations, so that what lies between them is not stored"},
+      {"reordering", "exchange loops or change the layout of data, so that accesses are contiguous"},
+      {"pipelining", "load what comes next while the present data are used"},
+      {"vectorization",
+       "use the widest vector instructions, by intrinsics or loops that the compiler vectorizes"},
+      {"packing", "copy what is used often into contiguous memory in the order of its use"},
+      {"unrolling", "repeat the body of a loop, with independent accumulators"}};
+  for (const auto& [name, meaning] : meanings) {
+    if (name == type) return meaning;
+  }
+  return {};
+}
+
+/// The steps by type, with the places named once: those of most types are the same.
+std::string list_of(const std::vector<macro_action>& actions) {
+  std::vector<std::string> places;
+  std::vector<std::string> types;
+  const auto number_in = [](std::vector<std::string>& all, const std::string& one) {
+    const auto it = std::find(all.begin(), all.end(), one);
+    if (it != all.end()) return it - all.begin() + 1;
+    all.push_back(one);
+    return static_cast<std::ptrdiff_t>(all.size());
+  };
+  for (const auto& one : actions) {
+    number_in(places, one.region);
+    number_in(types, one.type);
+  }
+  std::string text = "Places:\n";
+  for (std::size_t i = 0; i < places.size(); ++i) text += fmt::format("P{} {}\n", i + 1, places[i]);
+  text += "\nSteps:\n";
+  for (const auto& type : types) {
+    const std::string_view meaning = meaning_of(type);
+    text += fmt::format("{}{}{}:", type, meaning.empty() ? "" : ", ", meaning);
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+      if (actions[i].type == type)
+        text += fmt::format(" {} at P{};", i + 1, number_in(places, actions[i].region));
+    }
+    text.back() = '\n';
+  }
+  return text + fmt::format("stop, no step promises a gain: {}\n", actions.size() + 1);
 }
 
 std::string step_text(const macro_action& action) {
@@ -63,7 +134,7 @@ std::vector<macro_action> actions_of(const program& source, const std::vector<st
     for (const auto& region : parse_annotations(source).regions) regions.push_back("region " + region.name);
   } catch (const error&) {  // wrong annotations: the loops have to do
   }
-  if (regions.empty()) regions = loops_of(source.text());
+  if (regions.empty()) regions = nests_of(source.text());
   if (regions.empty()) regions.emplace_back("the whole file");
   std::vector<macro_action> all;
   for (const auto& type : types) {
@@ -123,12 +194,8 @@ macro_policy ucb_policy(double exploration) {
 macro_policy model_policy() {
   return {"model",
           [](const std::vector<macro_action>& actions, conversation& talk, rng&) {
-            std::string list;
-            for (std::size_t i = 0; i < actions.size(); ++i)
-              list += fmt::format("{}. {} of {}\n", i + 1, actions[i].type, actions[i].region);
-            list += fmt::format("{}. stop: no step promises a gain\n", actions.size() + 1);
             auto sections = sections_of(talk.request());
-            set_section(sections, "action", "## Steps to choose from\n\n" + fenced(list));
+            set_section(sections, "action", "## Steps to choose from\n\n" + fenced(list_of(actions)));
             talk.begin("macro_micro_choose", std::move(sections));
             const chat_reply reply = talk.ask();
             const std::string number = reply.ok() ? labelled(reply.content, "Step:") : std::string();
@@ -168,7 +235,9 @@ variation_result macro_micro::vary(const variation_request& asked, rng& random) 
   add_memory(sections, with_, request, random, action.type);
   if (const auto& knowledge = with_.models->knowledge())
     set_section(sections, "example", examples_text(knowledge->examples(action.type, filter_for(request))));
-  set_section(sections, "action", step_text(action));
+  const std::string_view meaning = meaning_of(action.type);
+  set_section(sections, "action",
+              step_text(action) + (meaning.empty() ? "" : fmt::format("\n({}: {})", action.type, meaning)));
   talk.begin(name(), std::move(sections));
   const auto read = [&source](const std::string& reply) {
     draft edited = edits_of(source)(reply);

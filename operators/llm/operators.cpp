@@ -1,7 +1,5 @@
 #include "operators/llm/operators.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "operators/llm/edits.hpp"
@@ -39,8 +37,15 @@ draft_reader edits_of(const program& source) {
 knowledge_filter filter_for(const variation_request& request) {
   const candidate_snapshot& parent = *request.parents.front();
   const bool broken = parent.evaluation && !parent.evaluation->valid();
+  std::string machine;
+  for (const char* key : {"instruction_sets", "vector_instructions", "architecture"}) {
+    if (!parent.evaluation) continue;
+    const auto it = parent.evaluation->context.find(key);
+    if (it != parent.evaluation->context.end()) machine += it->second + " ";
+  }
   return {.language = parent.program->language,
           .hardware = std::string(place_of(parent)),
+          .machine = machine,
           .phase = broken                           ? "repair"
                    : parent.operator_name == "seed" ? "draft"
                                                     : "tune"};
@@ -69,6 +74,7 @@ std::string examples_text(const std::vector<knowledge_page>& pages) {
 void add_memory(std::vector<prompt_section>& sections, const llm_settings& with,
                 const variation_request& request, rng& random, const std::string& about) {
   if (!with.models) return;
+  if (with.models->tunes()) set_section(sections, "rules", rules_section(request, true));
   const std::string notes = request.scope == memory_scope::clean_slate ? "" : with.models->notes();
   if (!notes.empty()) set_section(sections, "notes", "## Notes of this run\n\n" + fenced(notes));
   const auto& knowledge = with.models->knowledge();
@@ -108,10 +114,10 @@ variation_result llm_diff::vary(const variation_request& asked, rng& random) con
 variation_result llm_crossover::vary(const variation_request& asked, rng& random) const {
   const variation_request request = with_scope(with, asked, random);
   const candidate_snapshot& parent = *request.parents.front();
-  const bool other =
-      request.parents.size() > 1 || std::any_of(request.inspirations.begin(), request.inspirations.end(),
-                                                [&](const auto& one) { return one->id != parent.id; });
-  if (!other) return no_proposal{"the selection holds one candidate: there is nothing to cross with"};
+  if (companions_of(request).empty())
+    return no_proposal{
+        "the selection holds no candidate besides the parent and outdone seeds: there is nothing "
+        "to cross with"};
   conversation talk(with, name(), request, random);
   auto sections = sections_of(request);
   // What is crossed is shown whatever the memory scope is, and goes last.

@@ -1,6 +1,7 @@
 #include "operators/llm/sections.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +11,7 @@
 #include "fitness/cascade/feedback.hpp"
 #include "fitness/oracle/signature.hpp"
 #include "operators/llm/blocks.hpp"
+#include "operators/llm/difference.hpp"
 #include "src/base/text/further_baselines.hpp"
 #include "src/base/text/useful_line.hpp"
 
@@ -117,22 +119,6 @@ std::string task_section(const task& t, const std::string& language, std::string
   return text;
 }
 
-std::string device_section(const candidate_snapshot& parent) {
-  if (!parent.evaluation) return {};
-  const evaluation& e = *parent.evaluation;
-  std::string text;
-  if (!e.device.empty()) text += "- device: " + e.device + "\n";
-  for (const char* key : {"compiler", "flags", "build"}) {
-    if (const auto it = e.context.find(key); it != e.context.end())
-      text += fmt::format("- {}: {}\n", key, it->second);
-  }
-  if (e.sol_fraction > 0)
-    text +=
-        fmt::format("- the parent reaches {:.1f} % of the roofline's speed of light on its worst workload\n",
-                    100 * e.sol_fraction);
-  return text.empty() ? text : "## Device\n\n" + text;
-}
-
 std::string parent_section(const candidate_snapshot& parent) {
   std::string text = fmt::format("## Parent: {}\n\n", headline(parent));
   for (const auto& file : parent.program->files) {
@@ -164,8 +150,9 @@ std::string evaluation_section(const candidate_snapshot& one) {
     text += "\n";
   }
   if (!e.measures.empty()) {
-    text += "measures:";
-    for (const auto& [name, value] : e.measures) text += fmt::format(" {} = {:.5g}", name, value);
+    const char* between = "measures: ";
+    for (const auto& [name, value] : e.measures)
+      text += fmt::format("{}{} = {:.5g}", std::exchange(between, ", "), name, value);
     text += "\n";
   }
   // What a user's own evaluator says of a valid candidate is meant for who improves it.
@@ -176,27 +163,47 @@ std::string evaluation_section(const candidate_snapshot& one) {
   return text;
 }
 
+namespace {
+
+/// Drafts know nothing of each other but the approaches that were taken, so that they differ.
+std::string draft_section(const variation_request& request, std::size_t limit) {
+  if (request.parents.front()->operator_name != "seed") return {};
+  std::string approaches;
+  std::size_t count = 1;
+  for (const auto& one : request.children(limit)) {
+    if (one.operator_name == "tune") continue;
+    ++count;
+    if (!one.summary.empty()) approaches += "- " + one.summary.substr(0, remark_bytes) + "\n";
+  }
+  if (approaches.empty()) return {};
+  return fmt::format("## Draft {}\n\nChoose another approach than the earlier drafts, which were:\n\n{}",
+                     count, approaches);
+}
+
+}  // namespace
+
 std::string memory_section(const variation_request& request, std::size_t limit) {
   const memory_scope scope = request.scope;
   std::string text;
   const auto list = [&](const char* title, const std::vector<candidate_snapshot>& all) {
-    std::string lines;
+    std::string listed;
     for (const auto& one : all) {
       if (one.id == request.parents.front()->id) continue;
-      lines += "- " + headline(one);
-      if (!one.summary.empty()) lines += "; plan: " + one.summary.substr(0, remark_bytes);
+      listed += "- " + headline(one);
+      if (!one.summary.empty()) listed += "; plan: " + one.summary.substr(0, remark_bytes);
       if (one.evaluation && !one.evaluation->valid() && !one.evaluation->feedback.empty())
-        lines += "; failed because: " + useful_line(one.evaluation->feedback).substr(0, remark_bytes);
-      lines += "\n";
+        listed += "; failed because: " + useful_line(one.evaluation->feedback).substr(0, remark_bytes);
+      listed += "\n";
     }
-    if (!lines.empty()) text += fmt::format("{}\n\n{}\n", title, lines);
+    if (!listed.empty()) text += fmt::format("{}\n\n{}\n", title, listed);
   };
   if (scope == memory_scope::parent_trajectory || scope == memory_scope::both)
     list("Ancestors of the parent, newest first:", request.lineage(limit));
   if (scope == memory_scope::siblings || scope == memory_scope::both)
     list("Earlier children of the parent, newest first; yours must differ from them:",
          request.children(limit));
-  return text.empty() ? text : "## Earlier attempts\n\n" + text;
+  if (!text.empty()) text.insert(0, "## Earlier attempts\n\n");
+  return scope == memory_scope::clean_slate ? draft_section(request, limit) : text;
 }
 
 variation_request with_scope(const llm_settings& settings, const variation_request& request,
@@ -214,15 +221,28 @@ variation_request with_scope(const llm_settings& settings, const variation_reque
   return made;
 }
 
-std::string inspirations_section(const variation_request& request) {
-  std::string text;
-  const auto add = [&](const candidate_snapshot& one) {
-    text += fmt::format("{}\n\n{}\n", headline(one), fenced(one.program->text(), one.program->language));
+std::vector<std::shared_ptr<const candidate_snapshot>> companions_of(const variation_request& request) {
+  const candidate_snapshot& parent = *request.parents.front();
+  const auto score = [](const candidate_snapshot& one) {
+    return one.evaluation && one.evaluation->valid() ? one.evaluation->score : 0;
   };
-  for (std::size_t i = 1; i < request.parents.size(); ++i) add(*request.parents[i]);
-  for (const auto& one : request.inspirations) {
-    if (one->id != request.parents.front()->id) add(*one);
+  std::vector<std::shared_ptr<const candidate_snapshot>> all;
+  const auto add = [&](const std::shared_ptr<const candidate_snapshot>& one) {
+    const bool outdone = one->operator_name == "seed" && score(*one) < score(parent);
+    if (one->id != parent.id && !outdone) all.push_back(one);
+  };
+  for (const auto* list : {&request.parents, &request.inspirations}) {
+    for (const auto& one : *list) add(one);
   }
+  return all;
+}
+
+std::string inspirations_section(const variation_request& request) {
+  const candidate_snapshot& parent = *request.parents.front();
+  std::string text;
+  for (const auto& one : companions_of(request))
+    text += fmt::format("{}\n\n{}\n", described_with_times(*one),
+                        shown_beside(*one->program, *parent.program, "the parent"));
   return text.empty() ? text : "## Other candidates\n\n" + text;
 }
 
@@ -246,18 +266,12 @@ constexpr prompt_voice voice_of_kernels = {
         "You write fast and correct compute kernels. You are given a task and several programs that solve "
         "it, with "
         "their\nevaluations. Join what makes each of them fast.",
-    .rewriting =
-        "Rewrite the parent so that it is faster. The function must be correct for every size, also for "
-        "sizes that no "
-        "tile\ndivides. Use no file, process, thread or clock, and no library beyond the headers of C and "
-        "C++ or "
-        "what the parent imports.",
-    .editing =
-        "Make one improvement of the parent by editing it. The function must be correct for every size.",
+    .rewriting = "Rewrite the parent so that it is faster.",
+    .editing = "Make one improvement of the parent by editing it.",
     .joining =
         "Write a child that has the strengths of the parent and of at least one of the other candidates. Say "
         "which "
-        "idea you took\nfrom which number. The function must be correct for every size."};
+        "idea you took\nfrom which number."};
 
 constexpr prompt_voice voice_of_judged = {
     .editor =
@@ -289,7 +303,8 @@ std::vector<prompt_section> sections_of(const variation_request& request) {
           {"editing", voice.editing, 100, true},
           {"joining", voice.joining, 100, true},
           {"task", task_section(*request.task, parent.program->language, place_of(parent)), 90},
-          {"device", device_section(parent), 80},
+          {"machine", machine_section(request), 80},
+          {"rules", rules_section(request), 95, true},
           {"parent", parent_section(parent), 100, true},
           {"evaluation", evaluation_section(parent), 70},
           {"diagnosis", {}, 65},

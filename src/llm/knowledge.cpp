@@ -4,7 +4,12 @@
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <mutex>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -43,9 +48,27 @@ bool fits(const std::vector<std::string>& list, const std::string& word) {
   return word.empty() || list.empty() || std::find(list.begin(), list.end(), word) != list.end();
 }
 
+/// In lower case, letters and digits alone: "AVX-512F" becomes "avx512f".
+std::string plain(const std::string& text) {
+  std::string made;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0)
+      made += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return made;
+}
+
+/// Whether the machine has all that a page needs; one that is not known has nothing.
+bool has_needs(const knowledge_page& page, const std::string& machine) {
+  const std::string has = plain(machine);
+  return std::all_of(page.needs.begin(), page.needs.end(),
+                     [&](const std::string& one) { return has.find(plain(one)) != std::string::npos; });
+}
+
 bool fits(const knowledge_page& page, const knowledge_filter& filter) {
-  return fits(page.languages, filter.language) && fits(page.hardware, filter.hardware) &&
-         fits(page.bottlenecks, filter.bottleneck) && fits(page.phases, filter.phase);
+  return has_needs(page, filter.machine) && fits(page.languages, filter.language) &&
+         fits(page.hardware, filter.hardware) && fits(page.bottlenecks, filter.bottleneck) &&
+         fits(page.phases, filter.phase);
 }
 
 bool constrains(const knowledge_page& page) {
@@ -58,7 +81,8 @@ bool competes(const knowledge_page& page) {
 }
 
 bool fits_target(const knowledge_page& page, const knowledge_filter& filter) {
-  return fits(page.languages, filter.language) && fits(page.hardware, filter.hardware);
+  return has_needs(page, filter.machine) && fits(page.languages, filter.language) &&
+         fits(page.hardware, filter.hardware);
 }
 
 std::string one_line(std::string text) {
@@ -67,19 +91,48 @@ std::string one_line(std::string text) {
   return text;
 }
 
-/// An FTS5 query of plain words: any of them, none in FTS5's own syntax.
-std::string match_of(const std::string& query) {
-  std::string match;
+/// Words of which neither a task nor a page is about, though many of both have them.
+bool says_nothing(std::string_view word) {
+  static constexpr std::string_view common[] = {
+      "a",       "about", "all",    "an",      "and",    "are",     "as",       "at",      "be",    "before",
+      "beyond",  "by",    "can",    "columns", "each",   "element", "elements", "every",   "exact", "float",
+      "float32", "for",   "from",   "has",     "have",   "if",      "in",       "inner",   "input", "inputs",
+      "into",    "is",    "it",     "its",     "keep",   "kept",    "kernel",   "kernels", "limit", "limits",
+      "major",   "more",  "no",     "not",     "number", "of",      "on",       "one",     "or",    "order",
+      "other",   "out",   "output", "outputs", "over",   "pass",    "row",      "rows",    "size",  "sizes",
+      "so",      "that",  "the",    "their",   "them",   "then",    "there",    "they",    "this",  "thread",
+      "threads", "time",  "times",  "to",      "two",    "use",     "used",     "uses",    "what",  "when",
+      "where",   "which", "wide",   "with",    "without"};
+  return word.size() < 2 || std::binary_search(std::begin(common), std::end(common), word);
+}
+
+/// The words of a text, in lower case, each once; beyond the first `most_words` none.
+std::vector<std::string> query_words(const std::string& text) {
+  constexpr std::size_t most_words = 64;
+  std::vector<std::string> words;
   std::string word;
-  std::size_t count = 0;
-  for (const char c : query + " ") {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80) {
-      word += c;
+  for (const char c : text + " ") {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0 || byte >= 0x80) {
+      word += static_cast<char>(byte < 0x80 ? std::tolower(byte) : byte);
     } else if (!word.empty()) {
-      if (count++ < 64) match += (match.empty() ? "\"" : " OR \"") + word + "\"";
+      if (words.size() < most_words && std::find(words.begin(), words.end(), word) == words.end())
+        words.push_back(word);
       word.clear();
     }
   }
+  return words;
+}
+
+/// A line of a page's head; empty if there is nothing to say.
+std::string line_of(const char* key, const std::vector<std::string>& list) {
+  return list.empty() ? std::string() : fmt::format("{}: {}\n", key, fmt::join(list, ", "));
+}
+
+/// An FTS5 query of plain words: any of them, none in FTS5's own syntax.
+std::string match_of(const std::vector<std::string>& words) {
+  std::string match;
+  for (const auto& word : words) match += (match.empty() ? "\"" : " OR \"") + word + "\"";
   return match;
 }
 
@@ -104,6 +157,10 @@ knowledge_page parse_page(const std::string& id, const std::string& text) {
     const std::string value = trimmed(line.substr(colon + 1));
     if (key == "title") {
       page.title = value;
+    } else if (key == "topics") {
+      page.topics = words_of(value);
+    } else if (key == "needs") {
+      page.needs = words_of(value);
     } else if (key == "kind") {
       page.kind = value;
     } else if (key == "languages") {
@@ -129,12 +186,11 @@ knowledge_page parse_page(const std::string& id, const std::string& text) {
 
 std::string page_text(const knowledge_page& page) {
   return fmt::format(
-      "---\ntitle: {}\nkind: {}\nlanguages: {}\nhardware: {}\nbottlenecks: {}\nphases: {}\n{}source: "
+      "---\ntitle: {}\n{}kind: {}\nlanguages: {}\nhardware: {}\n{}bottlenecks: {}\nphases: {}\n{}source: "
       "{}\n---\n{}",
-      one_line(page.title), page.kind, fmt::join(page.languages, ", "), fmt::join(page.hardware, ", "),
-      fmt::join(page.bottlenecks, ", "), fmt::join(page.phases, ", "),
-      page.steps.empty() ? "" : fmt::format("steps: {}\n", fmt::join(page.steps, ", ")),
-      one_line(page.source), page.text);
+      one_line(page.title), line_of("topics", page.topics), page.kind, fmt::join(page.languages, ", "),
+      fmt::join(page.hardware, ", "), line_of("needs", page.needs), fmt::join(page.bottlenecks, ", "),
+      fmt::join(page.phases, ", "), line_of("steps", page.steps), one_line(page.source), page.text);
 }
 
 struct knowledge_base::implementation {
@@ -145,12 +201,39 @@ struct knowledge_base::implementation {
   std::vector<knowledge_page> pages;
 
   void add(knowledge_page page) {
-    index.prepare("INSERT INTO pages(rowid, title, words, text) VALUES (?, ?, ?, ?)")
-        .run(pages.size() + 1, page.title,
+    index.prepare("INSERT INTO pages(rowid, title, topics, words, text) VALUES (?, ?, ?, ?, ?)")
+        .run(pages.size() + 1, page.title, fmt::format("{}", fmt::join(page.topics, " ")),
              fmt::format("{} {} {}", fmt::join(page.bottlenecks, " "), fmt::join(page.hardware, " "),
                          fmt::join(page.phases, " ")),
              page.text);
     pages.push_back(std::move(page));
+  }
+
+  std::set<std::int64_t> matching(const std::string& match) const {
+    std::set<std::int64_t> found;
+    auto rows = index.prepare("SELECT rowid FROM pages WHERE pages MATCH ?");
+    rows.bind_all(match);
+    while (rows.step()) found.insert(rows.integer(0));
+    return found;
+  }
+
+  /// The pages that are about the words of a query: one of these is in the title or the topics, or more
+  /// than half of those that say something are in the text. A page that shares some words with a long
+  /// description is not.
+  std::set<std::int64_t> about(const std::vector<std::string>& words) const {
+    std::set<std::int64_t> named;
+    std::map<std::int64_t, std::size_t> in_text;
+    std::size_t telling = 0;
+    for (const auto& word : words) {
+      if (says_nothing(word)) continue;
+      ++telling;
+      named.merge(matching("{title topics} : \"" + word + "\""));
+      for (const std::int64_t row : matching("text : \"" + word + "\"")) ++in_text[row];
+    }
+    for (const auto& [row, count] : in_text) {
+      if (2 * count > telling) named.insert(row);
+    }
+    return named;
   }
 
   void read(const std::string& folder) {
@@ -175,7 +258,7 @@ knowledge_base::knowledge_base(const std::string& folder, std::string skills, sk
     : state_(std::make_unique<implementation>()) {
   state_->writes = writing == skill_writing::on;
   state_->index.execute(
-      "CREATE VIRTUAL TABLE pages USING fts5(title, words, text, tokenize = 'porter unicode61')");
+      "CREATE VIRTUAL TABLE pages USING fts5(title, topics, words, text, tokenize = 'porter unicode61')");
   if (!folder.empty()) state_->read(folder);
   state_->skills = std::move(skills);
   if (!state_->writes && !fs::is_directory(state_->skills)) return;
@@ -199,17 +282,19 @@ std::size_t knowledge_base::size() const {
 
 std::vector<knowledge_page> knowledge_base::search(const std::string& query, const knowledge_filter& filter,
                                                    std::size_t limit) const {
-  const std::string match = match_of(query);
+  const auto words = query_words(query);
   std::vector<knowledge_page> found;
-  if (match.empty() || limit == 0) return found;
+  if (words.empty() || limit == 0) return found;
   const std::scoped_lock lock(state_->guard);
+  const auto about = state_->about(words);
   // A word of the title counts five times one of the text; equal ranks in the order of the pages.
   auto rows = state_->index.prepare(
-      "SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 5.0, 2.0, 1.0), rowid");
+      "SELECT rowid FROM pages WHERE pages MATCH ? ORDER BY bm25(pages, 5.0, 5.0, 2.0, 1.0), rowid");
+  const std::string match = match_of(words);  // the statement keeps a reference to it
   rows.bind_all(match);
   while (found.size() < limit && rows.step()) {
     const knowledge_page& page = state_->pages[static_cast<std::size_t>(rows.integer(0)) - 1];
-    if (competes(page) && fits(page, filter)) found.push_back(page);
+    if (about.contains(rows.integer(0)) && competes(page) && fits(page, filter)) found.push_back(page);
   }
   return found;
 }

@@ -14,9 +14,11 @@ namespace kevo {
 struct knowledge_page {
   std::string id;  ///< path below the folder, without ".md"
   std::string title;
-  std::string kind;  ///< constraints, guidance, hardware, skill, index, example
+  std::vector<std::string> topics;  ///< words by which it is found, as those of the title
+  std::string kind;                 ///< constraints, guidance, hardware, skill, index, example
   std::vector<std::string> languages;
   std::vector<std::string> hardware;
+  std::vector<std::string> needs;  ///< what the machine must have, such as avx512f or sm_90
   std::vector<std::string> bottlenecks;
   std::vector<std::string> phases;
   std::vector<std::string> steps;  ///< of an example: the optimization steps that it shows
@@ -28,6 +30,7 @@ struct knowledge_page {
 struct knowledge_filter {
   std::string language;
   std::string hardware;
+  std::string machine;  ///< vector instructions or architecture: "AVX2, FMA", "sm_90a"; empty: not known
   std::string bottleneck;
   std::string phase;
 };
@@ -66,7 +69,9 @@ class knowledge_base {
   /// The pages of the kind "example" for a step that fit the language and the hardware. Like the pages of the
   /// kind "index" they take part in no search.
   std::vector<knowledge_page> examples(const std::string& step, const knowledge_filter& filter) const;
-  /// At most `limit` pages that fit the filter, best match first. The query is plain words, in no syntax.
+  /// At most `limit` pages that fit the filter and are about the query, best match first: a word of it is in
+  /// the title or the topics, or more than half of its words are in the text; words such as "each" or
+  /// "float32" do not count. The query is plain words, in no syntax.
   std::vector<knowledge_page> search(const std::string& query, const knowledge_filter& filter,
                                      std::size_t limit) const;
   /// The pages that fit the filter, in the order in which they were read, at most `limit`.

@@ -106,6 +106,10 @@ class language_models {
   /// For a replay, which writes nothing: the pages, without skills being written.
   void open_knowledge();
 
+  /// Whether the run has an operator that tries values of tunables; prompts then say how they are written.
+  bool tunes() const { return tunes_; }
+  void set_tunes(bool tunes) { tunes_ = tunes; }
+
   /// With `models_settings::from_files`: the folder of requests and replies.
   void keep_requests_in(std::string folder) { files_.use(std::move(folder)); }
   /// The requests that wait for a reply in a file, and whether a turn has one.
@@ -199,6 +203,7 @@ class language_models {
   std::map<content_id, std::vector<float>> vectors_;  ///< of texts, of the latest few thousand
   std::deque<content_id> vectors_by_age_;
   std::string notes_;
+  bool tunes_ = false;  ///< set before the run begins
   /// When the first try failed since a model answered last; nothing while they answer.
   std::optional<std::chrono::steady_clock::time_point> silent_since_;
   /// By model: when its silence was warned of last.

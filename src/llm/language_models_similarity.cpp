@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -142,6 +143,16 @@ std::vector<knowledge_page> language_models::pages(const std::string& query, con
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return cosines[a] > cosines[b]; });
   for (std::size_t i = 0; i < order.size(); ++i) credit(all[order[i]].id, i);
+  // Of pages that the words did not find, those whose meaning is clearly nearer than that of most.
+  const double mean =
+      std::accumulate(cosines.begin(), cosines.end(), 0.0) / static_cast<double>(cosines.size());
+  const double near = (mean + *std::max_element(cosines.begin(), cosines.end())) / 2;
+  std::set<std::string> found;
+  for (const auto& page : by_words) found.insert(page.id);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (cosines[i] >= near) found.insert(all[i].id);
+  }
+  std::erase_if(all, [&](const auto& page) { return !found.contains(page.id); });
   std::stable_sort(all.begin(), all.end(),
                    [&](const auto& a, const auto& b) { return merit[a.id] > merit[b.id]; });
   all.resize(std::min(limit, all.size()));

@@ -269,7 +269,7 @@ macro_micro macro_micro_from(settings& from, const build_context& context) {
   std::vector<std::string> types = from.texts(
       "types",
       {.doc = "kinds of optimization step; a step is one of these applied to a region or loop of the parent"},
-      std::vector<std::string>{"tiling", "fusion", "reordering", "pipelining"});
+      std::vector<std::string>{"tiling", "fusion", "reordering", "pipelining", "vectorization", "packing"});
   if (types.empty())
     from.fail("types", "at least one kind of step is needed", "for example, types: [tiling, fusion]");
   if (chosen.learnt.weights) {

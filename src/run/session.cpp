@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -47,6 +48,10 @@ session_plan completed(session_plan plan, bool evaluates) {
   if (evaluates && (plan.variations == 0 || plan.evaluations == 0))
     lacks("threads: variations and evaluations must be at least 1");
   if (!plan.parts.portfolio) plan.parts.portfolio = ucb1{};
+  if (plan.models) {
+    plan.models->set_tunes(std::any_of(plan.parts.operators.begin(), plan.parts.operators.end(),
+                                       [](const any_variation& one) { return one.name() == "tune"; }));
+  }
   if (!plan.parts.task) plan.parts.task = std::make_shared<const task>(task{.name = plan.name});
   return plan;
 }

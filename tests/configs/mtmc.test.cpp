@@ -3,6 +3,7 @@
 // type of step and one region, that the prompt which wrote it named exactly these, and that the run ended
 // when the policy said so.
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -16,7 +17,8 @@
 
 namespace {
 
-const std::vector<std::string> types = {"tiling", "fusion", "reordering", "pipelining"};
+const std::vector<std::string> types = {"tiling",     "fusion",        "reordering",
+                                        "pipelining", "vectorization", "packing"};
 
 std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
@@ -56,9 +58,14 @@ TEST_CASE("mtmc: each step is one type in one region, and the policy may stop") 
   std::size_t stops = 0;
   for (const auto& [turn, asked] : prompts) {
     REQUIRE(asked.size() <= 2);
-    for (const std::string& type : types) CHECK(has(asked.front(), type + " of the whole file"));  // a choice
-    CHECK(has(asked.front(), "5. stop"));
-    if (has(replies.at(turn).front(), "Step: 5")) {
+    CHECK(has(asked.front(), "P1 the whole file"));
+    for (std::size_t i = 0; i < types.size(); ++i) {  // a choice, explained
+      const std::string list =
+          asked.front().substr(std::min(asked.front().find(types[i] + ", "), asked.front().size()));
+      CHECK(has(list.substr(0, 120), ": " + std::to_string(i + 1) + " at P1"));
+    }
+    CHECK(has(asked.front(), "stop, no step promises a gain: 7"));
+    if (has(replies.at(turn).front(), "Step: 7")) {
       ++stops;
       CHECK(asked.size() == 1);
       continue;

@@ -319,6 +319,7 @@ evaluation gpu_bench::blank() const {
   e.context["gpu"] = visible_name(device_->facts().uuid);
   e.context["architecture"] = facts_.architecture;
   e.context["driver"] = std::to_string(device_->facts().driver);
+  e.context.insert(machine_.begin(), machine_.end());
   if (python_) {
     e.context["pytorch"] = python_->version();
     e.context["python"] = python_->python();

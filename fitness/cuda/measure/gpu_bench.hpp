@@ -16,6 +16,7 @@
 
 #include <kevo/task.hpp>
 
+#include "fitness/cascade/bounds.hpp"
 #include "fitness/cuda/compile/cuda_compiler.hpp"
 #include "fitness/cuda/device/client.hpp"
 #include "fitness/cuda/hosted/hosted_compiler.hpp"
@@ -211,6 +212,9 @@ class gpu_bench {
   program_and_workers make_baseline(const built_program& program, bool concurrent);
   void leave_out(const std::string& name, const std::string& why);
   void check_baseline(gpu_baseline& baseline);
+  // Of gpu_bench_minimum_times.cpp:
+  time_bound roofline_of(std::size_t workload) const;
+  void describe_machine();
   // Of `build`, in gpu_bench_build.cpp:
   built_program build_python(const kevo::program& source, bool trusted, bool compile,
                              const std::stop_token& stop);
@@ -244,6 +248,7 @@ class gpu_bench {
   std::unique_ptr<device_client> device_;
   device_facts facts_;
   device_ceilings ceilings_;
+  std::map<std::string, std::string> machine_;  // what every evaluation says of it
   std::vector<content_counts> contents_;
   std::shared_ptr<hosted_compiler> hosted_;
   std::unique_ptr<python_programs> python_;  // where the programs of the task are in Python

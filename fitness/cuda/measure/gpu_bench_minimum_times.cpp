@@ -4,10 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include <kevo/task_extents.hpp>
 
+#include "fitness/cascade/bounds.hpp"
 #include "fitness/cascade/cascade.hpp"
 #include "fitness/cuda/measure/gpu_bench.hpp"
 #include "fitness/cuda/measure/minimum_times.hpp"
@@ -97,19 +102,47 @@ device_peaks peaks_of(const device_description& device) {
 
 // The roofline: bandwidth as measured, arithmetic by the best honest way to the full accuracy of the
 // operands.
-double gpu_bench::speed_of_light_ns(std::size_t workload) const {
+time_bound gpu_bench::roofline_of(std::size_t workload) const {
   auto work = work_of(*task_, workload);
   work.operations = cost_of(*task_, task_->cost.flops, workload);
   // The last two bits of an operand are what its halves leave out.
   work.needed.roundoff *= 4;
   const auto least = least_times_of(work, peaks_of(device_->facts()));
   const double measured = ceilings_.float32_flops_per_s;
-  const double arithmetic_ns = least.arithmetic_ns > 0 ? least.arithmetic_ns
-                               : measured > 0          ? 1e9 * work.operations / measured
-                                                       : 0;
   const double bandwidth = ceilings_.copy_bytes_per_s;
   const double bytes = work.read_bytes + work.written_bytes;
-  return std::max(arithmetic_ns, bandwidth > 0 ? 1e9 * bytes / bandwidth : 0);
+  return {least.arithmetic_ns > 0 ? least.arithmetic_ns
+          : measured > 0          ? 1e9 * work.operations / measured
+                                  : 0,
+          bandwidth > 0 ? 1e9 * bytes / bandwidth : 0};
+}
+
+double gpu_bench::speed_of_light_ns(std::size_t workload) const {
+  return roofline_of(workload).longest();
+}
+
+void gpu_bench::describe_machine() {
+  const auto& is = device_->facts();
+  machine_["processor"] = fmt::format(
+      "{} multiprocessors at {:.2f} GHz, each with {} registers, {} KiB of shared memory ({} KiB a block), "
+      "{} threads; L2 {} MiB",
+      is.multiprocessors, 1e-6 * is.clock_khz, is.registers_per_multiprocessor,
+      is.shared_per_multiprocessor / 1024, is.shared_per_block / 1024, is.threads_per_multiprocessor,
+      is.l2_bytes >> 20U);
+  std::string matrix;
+  if (const auto rates = rates_of(is.major, is.minor)) {
+    const double cycles = 1e-9 * is.clock_khz * is.multiprocessors;  // of all, in units of 10^12 a second
+    for (const auto& [name, rate] : {std::pair("TF32", rates->tf32), std::pair("float16", rates->fp16),
+                                     std::pair("int8", rates->int8)}) {
+      if (rate > 0) matrix += fmt::format(", {} {:.3g}", name, rate * cycles);
+    }
+  }
+  machine_["peaks"] =
+      fmt::format("{:.3g} TFLOP/s in float32 without tensor cores and {:.3g} TB/s of copies, measured",
+                  1e-12 * ceilings_.float32_flops_per_s, 1e-12 * ceilings_.copy_bytes_per_s) +
+      (matrix.empty() ? "" : "; tensor cores by datasheet, TOP/s: " + matrix.substr(2));
+  const std::string bounds = bounds_text(*task_, [this](std::size_t i) { return roofline_of(i); });
+  if (!bounds.empty()) machine_["bounds"] = bounds;
 }
 
 // By the task's own word alone: `min_flops`, its bytes, and what its tolerance takes.

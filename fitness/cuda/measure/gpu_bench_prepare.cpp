@@ -131,6 +131,7 @@ double gpu_bench::prepare(std::stop_token stop, const wait_listener& listener) {
   const hold device(*this, stop, listener);
   ceilings_ =
       ceilings_of_device(*device_, settings_.cache_dir.empty() ? user_cache_folder() : settings_.cache_dir);
+  describe_machine();
   if (python_) start_reference(described.workloads);
   make_contents(described.workloads, stop);
   end_reference();

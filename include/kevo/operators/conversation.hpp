@@ -164,8 +164,13 @@ std::string task_section(const task& t, const std::string& language, std::string
 /// Where the program of a candidate runs: "cpu", "gpu", or empty if its evaluation does not say it (it has
 /// none yet, and the language is used on both).
 std::string_view place_of(const candidate_snapshot& one);
-/// A text that describes the device, and states the speed-of-light fraction of the parent.
-std::string device_section(const candidate_snapshot& parent);
+/// A text on the machine and how programs are judged on it, as far as the evaluations of the parents and
+/// inspirations say it: processor, vector instructions, compiler, peaks, the least time of each workload,
+/// caches, input data, and how the score is made.
+std::string machine_section(const variation_request& request);
+/// A text on what a program may do in the parent's language: headers, threads, memory between calls.
+/// @param tunables whether it says how to write tunables, too
+std::string rules_section(const variation_request& request, bool tunables = false);
 /// A text with the source of the candidate that is varied.
 std::string parent_section(const candidate_snapshot& parent);
 /// A text with the evaluation of a candidate: outcome, feedback, timings of each workload, and measures. It

@@ -217,7 +217,7 @@ macro_policy ucb_policy(double exploration = 1.4142135623730951);
 macro_policy model_policy();
 
 /// Every type with every region. Regions are those between `kevo: begin` and `kevo: end` in the source; a
-/// source without them has one region for each loop.
+/// source without them has one region for each outermost loop, one without loops for each function.
 std::vector<macro_action> actions_of(const program& source, const std::vector<std::string>& types);
 
 /// MTMC's macro thinking and micro coding (QiMeng-Kernel, arXiv 2511.20100): a policy chooses one action, and

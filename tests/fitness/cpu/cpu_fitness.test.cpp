@@ -43,6 +43,19 @@ TEST_CASE("each kind of failure has its outcome") {
   CHECK(outcome(right + "if (fork() == 0) _exit(0);") == "rejected");
 }
 
+TEST_CASE("an evaluation says what machine it was made on, whatever became of the program") {
+  fixture f;
+  for (const char* body : {"this is not C++", "y[0] = 0;"}) {
+    const auto e = f.run(body);
+    for (const char* key : {"peaks", "compiler_version", "threads"})
+      CHECK_MESSAGE(e.context.contains(key), key);
+    CHECK(e.context.at("peaks").find("GFLOP/s in float32; copies:") != std::string::npos);
+    CHECK(e.context.at("threads") == "1");
+    CHECK_FALSE(e.context.contains("bounds"));  // of a task without a cost nothing is known
+    CHECK(e.context.contains("instruction_sets"));
+  }
+}
+
 TEST_CASE("a hang is timed out, tried once more if that is wanted, and does not wait for long") {
   const shell::scratch folder;
   fixture f(60000, (folder / "cache").string());

@@ -14,7 +14,9 @@
 
 #include <doctest/doctest.h>
 
+#include "operators/llm/difference.hpp"
 #include "operators/llm/operators.hpp"
+#include "operators/llm/sections.hpp"
 #include "tests/operators/llm/bench.hpp"
 #include "tests/operators/llm/replies.hpp"
 #include "tests/support/llm_server.hpp"
@@ -93,8 +95,9 @@ TEST_CASE("universal: with an index the diagnosis names pages, which come before
 
 TEST_CASE("contrastive: both exemplars with their scores, and three sections or a complaint") {
   scripted::server server([](const scripted::request& r) {
-    const bool all = has(r.body, "SLOW_ONE") && has(r.body, "score 1.1") && has(r.body, "FAST_ONE") &&
-                     has(r.body, "score 3.7");
+    const bool all = has(r.body, "SLOW_ONE") &&
+                     has(r.body, "valid, 1.1 times as fast as seed [1, 1.2]; visible 1.23 us") &&
+                     has(r.body, "FAST_ONE") && has(r.body, "3.7 times as fast");
     if (!all) return scripted::says("no");
     if (!has(r.body, "lacks the section")) return scripted::says(good);
     return scripted::says("## Performance Analysis\na\n## Algorithm Design\nb\n## Code Implementation\n" +
@@ -102,7 +105,12 @@ TEST_CASE("contrastive: both exemplars with their scores, and three sections or 
   });
   bench b(server);
   CHECK(has(text_of(b.vary(llm_contrastive{b.settings(), {}})), "fewer than two"));
-  b.request.parents = {candidate(1, "// SLOW_ONE\n", 1.1)};
+  auto slow = *candidate(1, "// SLOW_ONE\n", 1.1);
+  evaluation timed = *slow.evaluation;
+  timed.speedup_interval = {1.0, 1.2};
+  timed.stage = evaluation_stage::timed_full;
+  slow.evaluation = std::make_shared<const evaluation>(timed);
+  b.request.parents = {std::make_shared<const candidate_snapshot>(slow)};
   b.request.inspirations = {candidate(2, "// FAST_ONE\n", 3.7)};
   CHECK(has(text_of(b.vary(llm_contrastive{b.settings(), {}})), "X[i] + X[i]"));
   CHECK(server.requests() == 2);
@@ -133,8 +141,8 @@ TEST_CASE("contrastive: what the selector drew is compared, and the child is bui
     CHECK(child.files[1].text == "// OF_THE_PARENT\n");
   }
   for (const auto& r : server.seen()) {
-    CHECK(has(r.body, "code1 (#4), score 2"));
-    CHECK(has(r.body, "code2 (#5), score 3.7"));
+    CHECK(has(r.body, "code1: #4 by tune: valid, 2 times"));
+    CHECK(has(r.body, "code2: #5 by tune: valid, 3.7 times"));
     CHECK(has(r.body, "built on #4"));
     CHECK(!has(r.body, "RELATIVE"));
     for (const char* question : {"1. Which", "2. Which", "3. What limits", "4. Which", "5. Where"})
@@ -143,7 +151,7 @@ TEST_CASE("contrastive: what the selector drew is compared, and the child is bui
   // Alone, it is compared with a relative of another bucket.
   b.request.inspirations.clear();
   b.vary(llm_contrastive{b.settings(), {}});
-  CHECK(has(server.seen().back().body, "code2 (#6), score 9"));
+  CHECK(has(server.seen().back().body, "code2: #6 by tune: valid, 9 times"));
 }
 
 TEST_CASE("exemplars: distinct buckets, the better ones more often by the softmax") {
@@ -160,4 +168,53 @@ TEST_CASE("exemplars: distinct buckets, the better ones more often by the softma
   CHECK(count[2] / 3000.0 == doctest::Approx(std::exp(-2) / sum).epsilon(0.2));
   CHECK(count[4] / 3000.0 == doctest::Approx(1 / sum).epsilon(0.06));
   CHECK(draw_exemplars(pool, {.count = 5, .width = 0.5}, random).size() == 3);
+}
+
+TEST_CASE("candidates beside the parent are shown by what differs, and the seed that it outdoes is not") {
+  CHECK(difference_text("a\nb\nc\n", "a\nB\nc\n") == " a\n-b\n+B\n c\n");
+  CHECK(difference_text("a\n", "a\n").empty());
+  std::string long_text = "// HEAD\n";
+  for (int i = 0; i < 60; ++i) long_text += "void f" + std::to_string(i) + "();\n";
+  const scripted::server server([](const scripted::request&) { return scripted::says("x"); });
+  bench b(server);
+  auto seed = *candidate(0, "// NAIVE\n", 1.0);
+  seed.operator_name = "seed";
+  b.request.parents = {candidate(3, long_text, 2.5)};
+  auto changed = *candidate(4, long_text + "void NEW();\n", 2.75);
+  changed.summary = "ONE_MORE";
+  b.request.inspirations = {std::make_shared<const candidate_snapshot>(seed),
+                            std::make_shared<const candidate_snapshot>(changed),
+                            candidate(5, "// UNLIKE\nint other;\n", 2.25)};
+  const std::string text = inspirations_section(b.request);
+  CHECK(has(text, "#4 by tune: valid, 2.75 times as fast as seed; visible 1.23 us; plan: ONE_MORE"));
+  CHECK(has(text, "Its difference to the parent:"));
+  CHECK(has(text, "+void NEW();"));
+  CHECK(!has(text, "void f20"));
+  CHECK(has(text, "// UNLIKE\nint other;"));
+  CHECK(!has(text, "NAIVE"));
+  // With a parent that does not work, or that is slower, a seed is worth showing.
+  b.request.parents = {candidate(3, long_text, 0.5)};
+  CHECK(has(inspirations_section(b.request), "NAIVE"));
+  b.request.parents = {candidate(3, long_text, 0, outcome::incorrect)};
+  CHECK(has(inspirations_section(b.request), "NAIVE"));
+}
+
+TEST_CASE("drafts of a seed are told which approaches earlier drafts took, and nothing else of them") {
+  const scripted::server server([](const scripted::request&) { return scripted::says("x"); });
+  bench b(server);
+  auto parent = *b.request.parents.front();
+  parent.operator_name = "seed";
+  auto first = *candidate(7, "// OF_ANOTHER_DRAFT\n", 3.0);
+  first.operator_name = "llm_universal";
+  first.summary = "TILE_THE_ROWS";
+  variation_services relatives = *b.request.services;
+  std::vector<candidate_snapshot> children = {first};
+  relatives.children = [&](candidate_id, std::size_t) { return children; };
+  b.request.services = std::make_shared<const variation_services>(relatives);
+  b.request.parents = {std::make_shared<const candidate_snapshot>(parent)};
+  b.request.scope = memory_scope::clean_slate;
+  CHECK(memory_section(b.request, 16) ==
+        "## Draft 2\n\nChoose another approach than the earlier drafts, which were:\n\n- TILE_THE_ROWS\n");
+  children.clear();
+  CHECK(memory_section(b.request, 16).empty());
 }

@@ -62,7 +62,7 @@ TEST_CASE("macro and micro: examples of the step are in its prompt, and in no ot
   page("BOTH", "kind: example\nsteps: tiling, fusion\n");
   page("CUDA", "kind: example\nsteps: fusion\nlanguages: cuda\n");
   page("TILING", "kind: example\nsteps: tiling\n");
-  page("GUIDE", "kind: guidance\n");
+  page("GUIDE", "kind: guidance\ntopics: elementwise\n");
   scripted::server server([](const scripted::request&) { return scripted::says(good); });
   bench b(server, (folder / "k").string());
   b.vary(macro_micro(b.settings(), {"fusion"}, uniform_policy()));
@@ -124,4 +124,41 @@ TEST_CASE("macro and micro: what UCB learned is learned again from the record of
   const std::string expected = picks(first);
   CHECK(picks(second) == expected);
   CHECK(picks(macro_micro(b.settings(), types, ucb_policy())) != expected);
+}
+
+TEST_CASE("macro and micro: the steps of a kernel are few, by nests of loops or functions, and explained") {
+  const auto regions = [](const std::string& language, const std::string& text) {
+    std::vector<std::string> all;
+    for (const auto& one : actions_of(single_file_program(language, "kernel", text), {"tiling"}))
+      all.push_back(one.region);
+    return all;
+  };
+  CHECK(
+      regions(
+          "cpp",
+          "void run() {\n  for (int i = 0; i < 9; ++i) {\n#pragma omp simd\n    for (int j = 0; j < 9; ++j)\n"
+          "      while (true) f();\n  }\n  for (int k = 0; k < 3; ++k) g();\n}\n") ==
+      std::vector<std::string>{"line 2: for (int i = 0; i < 9; ++i) {",
+                               "line 7: for (int k = 0; k < 3; ++k) g();"});
+  CHECK(regions("python",
+                "class ModelNew:\n    def __init__(self):\n        pass\n    def forward(self, x):\n"
+                "        return x\n") ==
+        std::vector<std::string>{"line 2: def __init__(self):", "line 4: def forward(self, x):"});
+  CHECK(regions("cpp", "int a;\n") == std::vector<std::string>{"the whole file"});
+
+  std::string prompt;
+  scripted::server server([&](const scripted::request& r) {
+    if (has(r.body, "Steps to choose from")) prompt = r.body;
+    return scripted::says("Step: 3");
+  });
+  bench b(server);
+  b.request.parents = {candidate(3, "void run() {\n  for (;;) f();\n  for (;;) g();\n}\n", 1.5)};
+  b.vary(macro_micro(b.settings(), {"tiling", "vectorization"}, model_policy()));
+  CHECK(has(prompt, "P1 line 2: for (;;) f();\\nP2 line 3: for (;;) g();\\n"));
+  CHECK(
+      has(prompt, "tiling, work in blocks whose data stay in registers or in a cache: 1 at P1; 2 at P2\\n"));
+  CHECK(has(prompt, ": 3 at P1; 4 at P2\\nstop, no step promises a gain: 5\\n"));
+  CHECK(has(b.notes, "[macro] vectorization of line 2"));
+  CHECK(has(server.seen().back().body,
+            "Step: vectorization of line 2: for (;;) f();\\n(vectorization: use the widest"));
 }

@@ -57,11 +57,12 @@ TEST_CASE("with embeddings, pages are found that share no word with the question
   };
   const std::string first = titles("slow loads");
   CHECK((first == "Alpha Beta " || first == "Beta Alpha "));
-  CHECK(titles("stalls") == "Beta Alpha ");
-  CHECK(server.requests() == 2);  // pages are embedded once
+  CHECK(titles("stalls") == "Beta ");  // the others are not near
+  CHECK(server.requests() == 2);       // pages are embedded once
   CHECK(!has(server.seen()[1].body, "MEANT"));
   down = true;
-  CHECK(titles("the words of nothing") == "Alpha Gamma ");  // by words alone
+  CHECK(titles("the words") == "Alpha ");         // by words alone
+  CHECK(titles("the words of nothing").empty());  // half of what it says
 }
 
 TEST_CASE(

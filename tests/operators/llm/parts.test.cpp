@@ -147,10 +147,12 @@ TEST_CASE("knowledge: the shipped pages are whole, and the right ones are found"
   const std::string folder = KEVO_SOURCE_DIR "/configs/knowledge";
   const knowledge_base shipped(folder, "");
   CHECK(shipped.size() >= 20);
-  for (const auto& page : shipped.search("the a of memory cache sum loop vector", {}, 100)) {
+  for (const auto& page : shipped.fitting({.machine = "avx2 avx512f neon sm_90a"}, 100)) {
     CAPTURE(page.id);
     CHECK(!page.source.empty());
     CHECK(page.text.size() > 200);
+    CHECK(page.text.size() < 2200);
+    CHECK(!page.topics.empty());
   }
   CHECK(shipped.search("register tile of a matrix product", {.language = "cpp", .hardware = "cpu"}, 1)
             .front()
@@ -187,6 +189,81 @@ TEST_CASE("knowledge: the shipped pages are whole, and the right ones are found"
   }
   CHECK(shipped.search("\"; DROP TABLE pages; --", {}, 5).size() <= 5);
   CHECK(shipped.search("", {}, 5).empty());
+}
+
+TEST_CASE("knowledge: pages about the task and for the machine, and none rather than others") {
+  const knowledge_base shipped(KEVO_SOURCE_DIR "/configs/knowledge", "");
+  const auto found = [&](const std::string& query, const knowledge_filter& filter) {
+    std::string ids;
+    for (const auto& page : shipped.search(query, filter, 2)) ids += page.id + " ";
+    return ids;
+  };
+  const knowledge_filter cpu{
+      .language = "cpp", .hardware = "cpu", .machine = "AVX2, FMA, AVX-512F", .phase = "tune"};
+  const std::string conv2d =
+      "conv2d conv2d O[n, k, p, q] = sum over c, r, s of I[n, c, p S + r, q S + s] F[k, c, r, s], with "
+      "square R x R "
+      "filters, stride S and no padding. float32, NCHW, one thread.";
+  CHECK(has(found(conv2d, cpu), "cpu/convolution"));
+  CHECK(has(found(conv2d + " winograd", cpu), "cpu/winograd"));
+  CHECK(has(
+      found(
+          "softmax softmax Y[i, j] = exp(X[i, j]) / sum_k exp(X[i, k]) for every row i, float32, one thread.",
+          cpu),
+      "cpu/fast_exp"));
+  CHECK(has(found("reduction", cpu), "cpu/reductions"));
+  CHECK(has(found("buffer allocation", cpu), "cpu/allocation"));
+  CHECK(found("weather forecast of every row, float32, one thread, in the order of their use", cpu).empty());
+  CHECK(found("tree_walk traversal Nodes of a tree are visited in their order; the result is their number.",
+              cpu)
+            .empty());
+  // A page is for machines that have what it needs.
+  const auto vectors = [&](const std::string& machine) {
+    std::string ids;
+    for (const auto& page :
+         shipped.search("simd", {.language = "cpp", .hardware = "cpu", .machine = machine}, 9))
+      ids += page.id + " ";
+    return ids;
+  };
+  CHECK(has(vectors("AVX2, FMA"), "cpu/avx2"));
+  CHECK(!has(vectors("AVX2, FMA"), "cpu/avx512"));
+  CHECK(has(vectors("AVX2, FMA, AVX-512F"), "cpu/avx512"));
+  CHECK(has(vectors("NEON"), "cpu/neon"));
+  CHECK(has(vectors(""), "cpu/vector_types"));
+  CHECK(!has(vectors(""), "cpu/avx2"));
+  const knowledge_filter hopper{.language = "cuda", .hardware = "gpu", .machine = "sm_90a"};
+  CHECK(has(found("gemm hgemm C = A transpose(B), all row major bfloat16, sums in float32", hopper),
+            "hopper/wgmma"));
+  CHECK(has(found("attention bfloat16 softmax", hopper), "hopper/attention"));
+  CHECK(!has(found("attention bfloat16 softmax", {.language = "cuda", .hardware = "gpu", .machine = "sm_80"}),
+             "hopper/attention"));
+}
+
+TEST_CASE("knowledge: the code in pages for processors compiles") {
+  const knowledge_base shipped(KEVO_SOURCE_DIR "/configs/knowledge", "");
+  const shell::scratch folder;
+  int compiled = 0;
+  for (const auto& page :
+       shipped.fitting({.language = "cpp", .hardware = "cpu", .machine = "avx2 avx512f neon"}, 100)) {
+    const auto code = code_of(page.text, "cpp");
+    const bool neon = page.id == "cpu/neon";
+#if defined(__x86_64__)
+    if (neon) continue;
+#else
+    if (page.needs != std::vector<std::string>{"neon"} && !page.needs.empty()) continue;
+#endif
+    if (!code) continue;
+    const auto file = folder / "page.cpp";
+    shell::write_file(file, *code);
+    std::string flags = "-std=c++20 -Wall -Wextra -Werror -fsyntax-only";
+    if (!page.needs.empty() && !neon) flags += " -mfma -m" + page.needs.front();
+    const auto made = shell::run({"/bin/sh", "-c", "g++ " + flags + " " + file.string() + " 2>&1"});
+    CHECK_MESSAGE(made.code == 0, page.id << ": " << made.out);
+    ++compiled;
+  }
+#if defined(__x86_64__)
+  CHECK(compiled >= 3);
+#endif
 }
 
 TEST_CASE("prompts for programs of PyTorch say where they run") {
