@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <kevo/detail/score_bucket.hpp>
+
 #include "operators/llm/difference.hpp"
 #include "operators/llm/operators.hpp"
 #include "operators/llm/sections.hpp"
@@ -40,11 +42,6 @@ std::vector<candidate_snapshot> everyone(const variation_request& request) {
   for (const auto& one : request.inspirations) add(*one);
   for_each_relative(request, add);
   return pool;
-}
-
-/// The number of the bucket [k * width, (k + 1) * width) that a score is in.
-std::int64_t bucket_of(double score, double width) {
-  return static_cast<std::int64_t>(std::clamp(std::floor(score / width), -1e15, 1e15));
 }
 
 /// Shows the index of the knowledge base and says how a reply names pages of it.
@@ -154,7 +151,8 @@ std::vector<candidate_snapshot> draw_exemplars(std::vector<candidate_snapshot> p
                                                const exemplar_settings& how, rng& random) {
   std::map<std::int64_t, std::vector<candidate_snapshot>> buckets;
   for (auto& one : pool) {
-    if (scored(one)) buckets[bucket_of(one.evaluation->score, how.width)].push_back(std::move(one));
+    if (scored(one))
+      buckets[detail::score_bucket(one.evaluation->score, how.width)].push_back(std::move(one));
   }
   std::vector<candidate_snapshot> drawn;
   while (drawn.size() < how.count && !buckets.empty()) {
@@ -166,7 +164,7 @@ std::vector<candidate_snapshot> draw_exemplars(std::vector<candidate_snapshot> p
       means.push_back(sum / static_cast<double>(members.size()));
       best = std::max(best, means.back());
     }
-    for (double& mean : means) mean = std::exp((mean - best) / how.temperature);
+    for (double& mean : means) mean = detail::bucket_weight(mean, best, how.temperature);
     const auto chosen = std::next(buckets.begin(), static_cast<std::ptrdiff_t>(random.weighted(means)));
     drawn.push_back(chosen->second[random.below(chosen->second.size())]);
     buckets.erase(chosen);
@@ -192,9 +190,10 @@ std::vector<candidate_snapshot> exemplars_for(const variation_request& request, 
   const bool drawn = !others.empty();  // by the selector
   if (!drawn) for_each_relative(request, add);
   if (!drawn || others.size() + 1 > how.count) {
-    const auto own = bucket_of(score, how.width);
-    std::erase_if(others,
-                  [&](const auto& one) { return bucket_of(one.evaluation->score, how.width) == own; });
+    const auto own = detail::score_bucket(score, how.width);
+    std::erase_if(others, [&](const auto& one) {
+      return detail::score_bucket(one.evaluation->score, how.width) == own;
+    });
     exemplar_settings rest = how;
     rest.count = how.count - 1;
     others = draw_exemplars(std::move(others), rest, random);

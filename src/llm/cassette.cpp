@@ -10,6 +10,7 @@
 #include <kevo/error.hpp>
 #include <kevo/settings.hpp>
 
+#include "src/base/settings/json.hpp"
 #include "src/base/settings/yaml.hpp"
 #include "src/base/text/text_file.hpp"
 #include "src/base/text/utf8.hpp"
@@ -91,6 +92,12 @@ std::string entry_text(const cassette_key& key, const recorded_reply& what) {
   return text;
 }
 
+/// JSON as it was recorded, or a map as people write it.
+std::string arguments_of_call(settings& call) {
+  const settings_node* given = call.raw("arguments");
+  return given != nullptr && given->is_map() ? json_of(*given) : call.text("arguments");
+}
+
 recorded_reply read_entry(settings& from) {
   recorded_reply what;
   what.request = from.text("request", {.def = ""});
@@ -106,12 +113,14 @@ recorded_reply read_entry(settings& from) {
   r.detail = from.text("detail", {.def = ""});
   r.model = from.text("server_model", {.def = ""});
   for (settings& call : from.children("tool_calls", false)) {
-    r.tool_calls.push_back({call.text("id", {.def = ""}), call.text("name"), call.text("arguments")});
+    r.tool_calls.push_back({call.text("id", {.def = ""}), call.text("name"), arguments_of_call(call)});
   }
   return what;
 }
 
-/// Whether a file holds nothing that a new recording would destroy: it is empty, or a cassette.
+/// Whether a file holds nothing that a new recording would destroy: it is empty, or a cassette that was
+/// recorded
+/// (`about` is in those that people wrote).
 bool may_be_recorded_over(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   settings_node root;
@@ -121,7 +130,7 @@ bool may_be_recorded_over(const std::string& path) {
   } catch (const error&) {
     return false;
   }
-  return root.is_map() && root.find("replies") != nullptr;
+  return root.is_map() && root.find("replies") != nullptr && root.find("about") == nullptr;
 }
 
 }  // namespace
@@ -142,7 +151,8 @@ cassette::cassette(std::string path, cassette_mode mode) : path_(std::move(path)
   }
   // A config may be somebody else's, and name any file.
   if (there && !may_be_recorded_over(path_))
-    throw error(error_code::input, "the file exists and is not a cassette; recording would overwrite it",
+    throw error(error_code::input,
+                "the file exists and is not a recorded cassette; recording would overwrite it",
                 {.file = path_}, "name another file as llm.cassette.file, or remove this one");
   std::error_code failed;
   const auto folder = std::filesystem::path(path_).parent_path();
@@ -157,6 +167,15 @@ cassette::cassette(std::string path, cassette_mode mode) : path_(std::move(path)
 void cassette::load() {
   settings root(load_yaml(path_));
   root.text("about", {.def = ""});
+  settings calls = root.child_or_empty("calls");
+  for (const std::string& name : calls.keys()) {
+    for (const std::string& whose : calls.texts(name)) {
+      if (!sequences_.try_emplace(whose, name).second)
+        calls.fail(name,
+                   "the calls of '" + whose + "' belong to the sequence '" + sequences_[whose] + "' already",
+                   "name them in one sequence only");
+    }
+  }
   for (settings& one : root.children("replies", true)) {
     const cassette_key key{one.text("operator"), one.text("model"),
                            static_cast<std::uint64_t>(one.integer("ordinal", {.min = 0}))};
@@ -170,6 +189,13 @@ void cassette::load() {
 std::size_t cassette::size() const {
   const std::scoped_lock lock(guard_);
   return entries_.size();
+}
+
+std::string cassette::sequence(const std::string& operator_name, std::int64_t turn) const {
+  for (const std::string& whose : {operator_name + (turn == 0 ? "/first" : "/later"), operator_name}) {
+    if (const auto it = sequences_.find(whose); it != sequences_.end()) return it->second;
+  }
+  return operator_name;
 }
 
 std::optional<recorded_reply> cassette::find(const cassette_key& key) const {

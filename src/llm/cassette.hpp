@@ -13,10 +13,10 @@
 
 namespace kevo {
 
-/// Which call it is: the `ordinal`-th, from 0, that an operator makes of a model. Prompts hold measured
-/// times, so their text cannot be the key.
+/// Which call it is: the `ordinal`-th, from 0, of an operator or of a sequence of calls
+/// (`cassette::sequence`) to a model. Prompts hold measured times, so their text cannot be the key.
 struct cassette_key {
-  std::string operator_name;
+  std::string operator_name;  ///< or the name of a sequence
   std::string model;
   std::uint64_t ordinal = 0;
   // NOLINTNEXTLINE(modernize-use-nullptr): what the compiler writes here has a zero, no pointer
@@ -39,6 +39,10 @@ class cassette {
   cassette_mode mode() const { return mode_; }
   const std::string& path() const { return path_; }
   std::size_t size() const;
+  /// The sequence of replies that a call is answered from: the operator's own, unless the file's `calls` name
+  /// another one for it. So one file can serve operators that ask for the same, however their turns mix.
+  /// @param turn number of the call in its conversation, from 0
+  std::string sequence(const std::string& operator_name, std::int64_t turn) const;
   std::optional<recorded_reply> find(const cassette_key& key) const;
   /// Throws kevo::error (environment) if it cannot be written.
   void add(const cassette_key& key, const recorded_reply& what);
@@ -47,6 +51,7 @@ class cassette {
   void load();
   std::string path_;
   cassette_mode mode_;
+  std::map<std::string, std::string> sequences_;  ///< by operator, or operator/first and operator/later
   mutable std::mutex guard_;
   std::map<cassette_key, recorded_reply> entries_;
 };

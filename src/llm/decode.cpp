@@ -1,55 +1,14 @@
 #include "src/llm/decode.hpp"
 
-#include <cmath>
-#include <cstdio>
 #include <set>
 #include <utility>
 
+#include "src/base/settings/json.hpp"
 #include "src/base/settings/path_setting.hpp"
 #include "src/llm/decode_address.hpp"
 
 namespace kevo {
 namespace {
-
-std::string json_quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    char buffer[8] = {c, 0};
-    if (c == '"' || c == '\\') {
-      out += '\\';
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      std::snprintf(buffer, sizeof buffer, "\\u%04x", static_cast<unsigned>(c));
-    }
-    out += buffer;
-  }
-  return out + '"';
-}
-
-/// What a config says, as JSON.
-std::string json_of(const settings_node& node) {
-  using kind = settings_node::kind;
-  std::string text;
-  switch (node.type) {
-    case kind::null:
-      return "null";
-    case kind::boolean:
-      return node.boolean ? "true" : "false";
-    case kind::integer:
-      return std::to_string(node.integer);
-    case kind::real:
-      return std::isfinite(node.real) ? real_text(node.real) : "null";
-    case kind::text:
-      return json_quoted(node.text);
-    case kind::list:
-      for (const auto& item : node.items) text += (text.empty() ? "" : ",") + json_of(item);
-      return "[" + text + "]";
-    case kind::map:
-      for (const auto& entry : node.entries)
-        text += (text.empty() ? "" : ",") + json_quoted(entry.key) + ":" + json_of(entry.value);
-      return "{" + text + "}";
-  }
-  return "null";
-}
 
 void decode_price(settings& from, model_settings& made) {
   settings price = from.child_or_empty("price", "price of a million tokens");
@@ -162,7 +121,8 @@ void decode_cassette(settings& from, const std::string& directory, models_settin
       path_from(cassette, "file",
                 {.def = "", .doc = "YAML file of the recorded replies, relative to the config"}, directory);
   if (made.mode != cassette_mode::off && file.empty() && !from.probing())
-    cassette.fail("file", "a cassette needs a file", "write file: FILE.yaml");
+    from.fail("cassette.file", "the config names no file of recorded replies",
+              "write cassette: {file: FILE.yaml} below llm; docs/llm.md describes the file");
   made.cassette_path = file;
 }
 

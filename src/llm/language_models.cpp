@@ -213,9 +213,10 @@ chat_reply language_models::try_live(const call_plan& what, const variation_requ
 
 language_models::call_place language_models::place_of(const call_plan& what) {
   const std::string& model = settings_.models[what.origin.model].name;
+  const std::string sequence = tape_.sequence(what.origin.operator_name, what.origin.turn);
   content_hasher hash;
   const std::scoped_lock lock(guard_);
-  return {{what.origin.operator_name, model, ordinals_[{what.origin.operator_name, model}]++},
+  return {{sequence, model, ordinals_[{sequence, model}]++},
           to_string(hash.text("kevo request 1").text(what.request).finish())};
 }
 

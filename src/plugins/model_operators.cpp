@@ -200,17 +200,15 @@ llm_contrastive contrastive_from(settings& from, const build_context& context) {
                   .max = 16,
                   .unit = "candidates",
                   .doc = "number of programs that are compared: the parent and other selected candidates"});
-  op.exemplars.width = from.real(
-      "width",
-      {.def = op.exemplars.width,
-       .above = 0.0,
-       .unit = "score",
-       .doc = "width of a score bucket, used if the selector does not choose the programs to compare"});
-  op.exemplars.temperature = from.real(
-      "exemplar_temperature", {.def = op.exemplars.temperature,
-                               .above = 0.0,
-                               .unit = "score",
-                               .doc = "temperature of the softmax over the mean scores of the buckets"});
+  op.exemplars.width = from.real("width", {.def = op.exemplars.width,
+                                           .above = 0.0,
+                                           .doc = "width of a score bucket, relative to its scores, used if "
+                                                  "the selector does not choose the programs to compare"});
+  op.exemplars.temperature =
+      from.real("exemplar_temperature", {.def = op.exemplars.temperature,
+                                         .above = 0.0,
+                                         .doc = "temperature of the softmax over the mean scores of the "
+                                                "buckets, relative to the greatest of them"});
   return op;
 }
 

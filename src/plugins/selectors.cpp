@@ -192,13 +192,15 @@ void register_learning(registry& all) {
       [](settings& from, const build_context&) {
         bucket_softmax policy;
         policy.scope = scope_from(from);
-        policy.width = from.real(
-            "width", {.def = policy.width, .above = 0.0, .unit = "score", .doc = "width of a score bucket"});
-        policy.temperature = from.real(
-            "temperature", {.def = policy.temperature,
-                            .above = 0.0,
-                            .unit = "score",
-                            .doc = "temperature of the softmax over the mean scores of the buckets"});
+        policy.width = from.real("width", {.def = policy.width,
+                                           .above = 0.0,
+                                           .doc = "width of a score bucket, relative to its scores: 0.25 "
+                                                  "means that they differ by less than 25 %"});
+        policy.temperature =
+            from.real("temperature", {.def = policy.temperature,
+                                      .above = 0.0,
+                                      .doc = "temperature of the softmax over the mean scores of the "
+                                             "buckets, relative to the greatest of them"});
         policy.exemplars = size_from(from, "exemplars", policy.exemplars, 1, 100, "candidates",
                                      "number of candidates that are selected, each from a different score "
                                      "bucket: the parent and its inspirations");

@@ -2,6 +2,7 @@
 // Islands: migration conserves and never duplicates, whatever the archive on them and the topology between
 // them.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -311,6 +312,17 @@ TEST_CASE("on_islands tells the selector of an island of that island alone") {
   CHECK(heard == std::vector<candidate_id>{1, 3});
 }
 
+namespace {
+
+/// Whether two islands get their first three turns each, not in turn.
+bool three_turns_each(const std::function<std::size_t()>& next) {
+  std::vector<std::size_t> taken(6);
+  for (std::size_t& one : taken) one = next();
+  return std::count(taken.begin(), taken.end(), 0U) == 3;
+}
+
+}  // namespace
+
 TEST_CASE("on_islands gives turns by AdaEvolve's bound on rewards relative to the best of all") {
   kevo::test::world w{islands(kevo::top_k(50), topology(2))};
   kevo::on_islands policy;
@@ -325,16 +337,15 @@ TEST_CASE("on_islands gives turns by AdaEvolve's bound on rewards relative to th
   };
   kevo::test::grow(w, policy, 1.0);
   kevo::test::grow(w, policy, 10.0);
-  CHECK(here() == 0);  // islands without a turn come first
-  CHECK(here() == 1);
+  CHECK(three_turns_each(here));
   // Island 0 doubles its best score, which is 1 of 10 of the best of all: R = 0.1, V = 0.5 + 1.
   kevo::test::grow(w, policy, 2.0, {0});
-  // Island 1 gains half: 5 of 15. R = 1/3, V = 1.5.
+  // Island 1 gains half: 5 of 10. R = 1/2, V = 1.5.
   kevo::test::grow(w, policy, 15.0, {1});
   CHECK(here() == 1);
-  // Now 0.1/1.5 + 0.1 sqrt(ln 3 / 1) = 0.171 against 0.333/1.5 + 0.1 sqrt(ln 3 / 2) = 0.296.
+  // Now 0.1/1.5 + 0.1 sqrt(ln 8 / 3) = 0.150 against 0.5/1.5 + 0.1 sqrt(ln 8 / 4) = 0.405.
   CHECK(here() == 1);
-  // Fruitless results decay the reward of island 1: R = 1/24, V = 1.9; its bound falls below that of island
+  // Fruitless results decay the reward of island 1: R = 1/16, V = 1.9; its bound falls below that of island
   // 0.
   for (int i = 0; i < 3; ++i) kevo::test::grow(w, policy, 1.0, {1});
   CHECK(here() == 0);
@@ -353,14 +364,36 @@ TEST_CASE("gains in score do not outweigh the exploration of islands, because th
   };
   kevo::test::grow(w, policy, 1.0);
   kevo::test::grow(w, policy, 10.0);
-  CHECK(here() == 0);
-  CHECK(here() == 1);
+  CHECK(three_turns_each(here));
   kevo::test::grow(w, policy, 2.0, {0});
   kevo::test::grow(w, policy, 15.0, {1});
-  CHECK(here() == 1);  // 0.067 and 0.222, with equal turns
-  // 0.067 + 1.41 sqrt(ln 3 / 1) = 1.54 against 0.222 + 1.41 sqrt(ln 3 / 2) = 1.27. Absolute gains of 1 and 5
-  // would give 2.14 against 4.38.
+  CHECK(here() == 1);  // 0.067 and 0.333, with equal turns
+  CHECK(here() == 1);
+  // 0.067 + 1.41 sqrt(ln 9 / 3) = 1.273 against 0.333 + 1.41 sqrt(ln 9 / 5) = 1.268. Absolute gains of 1 and
+  // 5 would give 1.87 against 4.27.
   CHECK(here() == 0);
+}
+
+TEST_CASE("one great gain does not bind the turns of islands for long, because a reward is at most 1") {
+  kevo::test::world w{islands(kevo::top_k(50), topology(2))};
+  kevo::on_islands policy;
+  policy.inner = kevo::uniform{.inspirations = {0, 0}};
+  policy.turns = kevo::island_turns::ucb;
+  policy.exploration = 0;
+  policy.decay = 0.5;
+  kevo::rng random(78);
+  const auto here = [&] {
+    const auto chosen = policy.select(w.view(), random);
+    return *w.kept.as<islands>()->island_of(chosen.parents.front());
+  };
+  kevo::test::grow(w, policy, 1.0);
+  kevo::test::grow(w, policy, 1.0);
+  CHECK(three_turns_each(here));
+  kevo::test::grow(w, policy, 100.0, {0});  // 99 times the best of all before
+  CHECK(here() == 0);
+  for (int i = 0; i < 3; ++i) kevo::test::grow(w, policy, 1.0, {0});
+  kevo::test::grow(w, policy, 41.0, {1});
+  CHECK(here() == 1);  // 1/8 / 1.9 against 0.4 / 1.5
 }
 
 TEST_CASE("an interval may count what an island rejects, so that full islands go on to exchange elites") {

@@ -6,10 +6,11 @@
 // were built on.
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include <doctest/doctest.h>
+
+#include <kevo/detail/score_bucket.hpp>
 
 #include "src/journal/journal.hpp"
 #include "tests/support/has.hpp"
@@ -78,7 +79,7 @@ std::size_t check_prompts(const kevo::journal& record) {
     const double fast = known.at(turn).at(parent);
     const double slow = known.at(turn).at(other);
     CHECK(fast > slow);
-    CHECK(std::floor(fast / width) != std::floor(slow / width));
+    CHECK(kevo::detail::score_bucket(fast, width) != kevo::detail::score_bucket(slow, width));
     const std::string& prompt = calls.front().messages;
     CHECK(has(prompt, "code1 (#" + std::to_string(other) + "), score "));
     CHECK(has(prompt, "code2 (#" + std::to_string(parent) + "), score "));

@@ -1,22 +1,66 @@
-// Every config of a published system: short, complete, documented, and honest about what differs.
+// timeout: 120
+// Every config of a published system: short, complete, documented, and honest about what differs. On a toy
+// task with a scripted model, each turn of dr_kernel is shown the best turns before it, and none of
+// autotriton sees another.
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "src/journal/journal.hpp"
+#include "tests/support/has.hpp"
 #include "tests/support/shell.hpp"
+#include "tests/support/system_run.hpp"
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Numbers of which some are better than all before, and some are wrong.
+scripted::answer next_number(const scripted::request& r) {
+  return scripted::says(scripted::value_reply(static_cast<long long>(1000 + r.number * 37)));
+}
+
+struct shown_turn {
+  std::vector<kevo::candidate_id> shown;  ///< parent first
+  std::vector<kevo::candidate_id> best;   ///< of all valid candidates before it, the four best
+  std::string prompt;
+};
+
+std::vector<shown_turn> turns_of(const kevo::journal& record) {
+  std::map<kevo::ticket, std::string> prompts;
+  record.for_each_model_call([&](kevo::ticket turn, std::int64_t number) {
+    prompts[turn] += record.model_calls(std::vector{number}).front().messages;
+  });
+  std::vector<shown_turn> turns;
+  std::map<kevo::candidate_id, double> scores;
+  record.for_each_event([&](const kevo::event& e) {
+    const auto* told = std::get_if<kevo::evaluation_told>(&e.payload);
+    if (told != nullptr && told->result->valid()) scores[told->candidate] = told->result->score;
+    const auto* asked = std::get_if<kevo::variation_asked>(&e.payload);
+    if (asked == nullptr) return;
+    shown_turn turn{asked->selection.parents, {}, prompts[asked->job]};
+    for (const auto other : asked->selection.inspirations) turn.shown.push_back(other);
+    for (const auto& one : scores) turn.best.push_back(one.first);
+    std::sort(turn.best.begin(), turn.best.end(), [&](auto a, auto b) { return scores[a] > scores[b]; });
+    if (turn.best.size() > 4) turn.best.resize(4);
+    turns.push_back(std::move(turn));
+  });
+  return turns;
+}
+
+}  // namespace
 
 TEST_CASE("each system is one short config that says what differs, resolves, and is documented") {
   const std::string page = shell::read_file(KEVO_SOURCE_DIR "/docs/systems.md");
   std::vector<fs::path> systems;
   for (const auto& file : fs::directory_iterator(KEVO_SOURCE_DIR "/configs/systems"))
     systems.push_back(file.path());
-  CHECK(systems.size() >= 7);
+  CHECK(systems.size() >= 11);
   const shell::scratch folder;
   for (const auto& system : systems) {
     CAPTURE(system.string());
@@ -39,4 +83,37 @@ TEST_CASE("the page of systems names headers and configs that exist") {
     CHECK_MESSAGE(fs::exists(fs::path(KEVO_SOURCE_DIR) / path), path);
   }
   CHECK(links >= 20);
+}
+
+TEST_CASE("dr_kernel: each turn is shown the four best turns before it, and nothing else") {
+  const scripted::server server(next_number);
+  const scripted::project p("  models: []\n", "");
+  const auto ended = p.answer(scripted::system_on(p, "dr_kernel", server.url()));
+  CHECK(ended.at("stopped_by").as_string() == "14 proposals");
+  const auto record = kevo::journal::open_read_only((p.folder / "run").string());
+  const auto turns = turns_of(record);
+  CHECK(turns.size() == 14);
+  for (const shown_turn& turn : turns) {
+    CHECK(turn.shown == turn.best);
+    CHECK_FALSE(has(turn.prompt, "## Earlier attempts"));
+    for (const auto id : turn.shown) {
+      std::string text(record.store().program_of(record.candidate(id)->program)->text());
+      text.erase(std::remove(text.begin(), text.end(), '\n'), text.end());
+      CHECK(has(turn.prompt, text));
+    }
+  }
+  CHECK(turns.back().shown.size() == 4);
+}
+
+TEST_CASE("autotriton: every program is made from a seed, and sees no other") {
+  const scripted::server server(next_number);
+  const scripted::project p("  models: []\n", "");
+  const auto ended = p.answer(scripted::system_on(p, "autotriton", server.url()));
+  CHECK(ended.at("stopped_by").as_string() == "16 proposals");
+  const auto turns = turns_of(kevo::journal::open_read_only((p.folder / "run").string()));
+  CHECK(turns.size() >= 16);  // two at a time
+  for (const shown_turn& turn : turns) {
+    CHECK(turn.shown == std::vector<kevo::candidate_id>{0});
+    CHECK_FALSE(has(turn.prompt, "## Earlier attempts"));
+  }
 }

@@ -121,12 +121,7 @@ TEST_CASE("a score that is no finite number is kept nowhere and crowns nobody") 
 TEST_CASE("every selector climbs as well when all scores are shifted below 0") {
   const std::vector<std::pair<std::string, std::function<any_selector()>>> selectors = {
       {"adaptive_intensity", [] { return adaptive_intensity{}; }},
-      {"bucket_softmax",
-       [] {
-         bucket_softmax policy;
-         policy.width = policy.temperature = 5;
-         return policy;
-       }},
+      {"bucket_softmax", [] { return bucket_softmax{}; }},
       {"curiosity", [] { return curiosity{}; }},
       {"fitness_proportional", [] { return fitness_proportional{}; }},
       {"greedy", [] { return greedy{}; }},

@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include <boost/json.hpp>
 #include <doctest/doctest.h>
 
 #include <kevo/error.hpp>
@@ -101,6 +102,49 @@ TEST_CASE("a cassette answers without a server, names a changed request, and say
   CHECK(none.status == reply_status::unrecorded);
   CHECK(none.detail.find("op/small/11") != std::string::npos);
   CHECK_THROWS_AS(cassette((folder / "none.yaml").string(), cassette_mode::replay), error);
+}
+
+TEST_CASE("a cassette written by people: operators share a sequence, and arguments of tools are maps") {
+  const shell::scratch folder;
+  const std::string path = (folder / "tape.yaml").string();
+  shell::write_file(path,
+                    "calls: {programs: [one, two/later], plans: [two/first]}\n"
+                    "replies:\n"
+                    "  - {operator: programs, model: small, ordinal: 0, content: first}\n"
+                    "  - {operator: programs, model: small, ordinal: 1, content: second}\n"
+                    "  - {operator: programs, model: small, ordinal: 2, content: third}\n"
+                    "  - {operator: plans, model: small, ordinal: 0, content: plan}\n"
+                    "  - operator: three\n"
+                    "    model: small\n"
+                    "    ordinal: 0\n"
+                    "    tool_calls:\n"
+                    "      - {name: write_file, arguments: {path: a.cpp, text: \"x\\ny\"}}\n");
+  const models_settings settings{.models = {{.name = "small", .server = {.url = "http://127.0.0.1:1/v1"}}},
+                                 .mode = cassette_mode::replay,
+                                 .cassette_path = path};
+  std::vector<std::string> keys;
+  variation_services services;
+  services.record = [&](const model_call& call) { keys.push_back(call.request_key); };
+  variation_request owner;
+  owner.services = std::make_shared<const variation_services>(services);
+  language_models models(settings);
+  const auto said = [&](const char* operator_name, std::int64_t turn) {
+    return models.ask({.operator_name = operator_name, .turn = turn}, hello, owner).content;
+  };
+  CHECK(said("one", 0) == "first");
+  CHECK(said("two", 0) == "plan");
+  CHECK(said("two", 1) == "second");
+  const chat_reply tools = models.ask({.operator_name = "three"}, hello, owner);
+  REQUIRE(tools.tool_calls.size() == 1);
+  const auto arguments = boost::json::parse(tools.tool_calls.front().arguments);
+  CHECK(arguments == boost::json::value{{"path", "a.cpp"}, {"text", "x\ny"}});
+  // A resumed run goes on where its record ends.
+  language_models resumed(settings);
+  resumed.remember(0, keys);
+  CHECK(resumed.ask({.operator_name = "one"}, hello, owner).content == "third");
+
+  shell::write_file(path, "calls: {programs: [one], plans: [one]}\nreplies: []\n");
+  CHECK_THROWS_WITH_AS(cassette(path, cassette_mode::replay), doctest::Contains("'one' belong"), error);
 }
 
 TEST_CASE("what a bandit learned is learned again from the record of its calls, without asking") {

@@ -188,6 +188,15 @@ TEST_CASE("a cassette and the recorded results repeat a run without a server") {
   CHECK(third.at("best").at("id") == second.at("best").at("id"));
 }
 
+TEST_CASE("a config without a cassette cannot be run with recorded replies, and is told what it lacks") {
+  const scripted::project p(models_at("http://127.0.0.1:1/v1", ""), run_of(1) + "stop: {proposals: 1}\n");
+  const auto ended = p.kevo({"run", "config.yaml", "--replay-models"});
+  CHECK(ended.code != 0);
+  CHECK_MESSAGE(has(ended.err, "the config names no file of recorded replies"), ended.err);
+  CHECK_MESSAGE(has(ended.err, "config.yaml"), ended.err);
+  CHECK_FALSE(has(ended.err, "--set"));
+}
+
 TEST_CASE("a resumed run has the notes of its first session") {
   std::mutex guard;
   std::vector<std::string> bodies;

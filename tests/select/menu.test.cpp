@@ -224,11 +224,12 @@ TEST_CASE("adaptive intensity explores less while the search gains") {
 TEST_CASE("buckets are drawn by softmax, distinct ones, and members uniformly") {
   world w;
   kevo::bucket_softmax policy;
-  policy.width = 1;
+  policy.width = 0.5;  // buckets from 1, 1.5, 2.25 and 3.375
   policy.temperature = 0.7;
   policy.exemplars = 1;
-  for (const double s : {1.1, 1.3, 2.0, 3.5, 0.0, 2.9, 1.2}) grow(w, policy, s);
-  const double one = std::exp(1.2 / 0.7) / 3, two = std::exp(2.45 / 0.7) / 2, three = std::exp(3.5 / 0.7);
+  for (const double s : {1.1, 1.3, 2.4, 3.5, 0.0, 2.9, 1.2}) grow(w, policy, s);
+  const double unit = 0.7 * 3.5;
+  const double one = std::exp(1.2 / unit) / 3, two = std::exp(2.65 / unit) / 2, three = std::exp(3.5 / unit);
   kevo::rng random(39);
   CHECK(chi_square_excess(w.count(policy, draws, random),
                           std::vector<double>{one, one, two, three, 0, two, one}) < 1);
@@ -243,13 +244,25 @@ TEST_CASE("buckets are drawn by softmax, distinct ones, and members uniformly") 
   measure_again(w, policy, 3, 1.5);  // moves to another bucket
   measure_again(w, policy, 0, 0);    // gone
   policy.exemplars = 1;
-  const double low = std::exp((1.3 + 1.2 + 1.5) / 3 / 0.7) / 3, high = std::exp(2.45 / 0.7) / 2;
+  const double now = 0.7 * 2.65;
+  const double low = std::exp(1.25 / now) / 2, middle = std::exp(1.5 / now), high = std::exp(2.65 / now) / 2;
   CHECK(chi_square_excess(w.count(policy, draws, random),
-                          std::vector<double>{0, low, high, low, 0, high, low}) < 1);
+                          std::vector<double>{0, low, high, middle, 0, high, low}) < 1);
   world empty;
   empty.add(1);
   kevo::bucket_softmax unaware;
   CHECK(unaware.select(empty.view(), random).parents == ids{0});
+}
+
+TEST_CASE("buckets and their odds are relative: scores a hundred times as great are drawn alike") {
+  const auto counts = [](double factor) {
+    world w;
+    kevo::bucket_softmax policy;
+    for (const double s : {1.05, 1.1, 1.6, 2.2}) grow(w, policy, factor * s);
+    kevo::rng random(41);
+    return w.count(policy, draws, random);
+  };
+  CHECK(counts(1) == counts(std::pow(1.25, 20)));
 }
 
 TEST_CASE("a priority queue works in rounds: measure the members, vary them, wait for their children") {

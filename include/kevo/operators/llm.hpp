@@ -78,13 +78,13 @@ struct llm_universal {
 };
 
 /// How the exemplars of a contrastive prompt are drawn if the selection contains the parent only. Candidates
-/// are sorted into buckets of equal width in score; `count` distinct buckets are drawn with softmax
+/// are sorted into buckets of equal relative width in score; `count` distinct buckets are drawn with softmax
 /// probabilities of their mean scores, and one candidate from each (CUDA-L1, arXiv 2507.14111, contrastive
 /// exemplars).
 struct exemplar_settings {
   std::size_t count = 2;     ///< number of exemplars
-  double width = 0.25;       ///< width of a bucket, in units of the score
-  double temperature = 1.0;  ///< temperature of the softmax, in units of the score
+  double width = 0.25;       ///< width of a bucket, relative to its scores
+  double temperature = 0.3;  ///< temperature of the softmax, relative to the greatest mean score
 };
 
 /// The model compares programs of different scores (exemplars) and answers in three sections: Performance

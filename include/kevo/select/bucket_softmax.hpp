@@ -8,21 +8,22 @@
 #include <map>
 #include <vector>
 
+#include <kevo/detail/score_bucket.hpp>
 #include <kevo/select/inspirations.hpp>
 
 namespace kevo {
 
 /// Draws exemplars of different speed as CUDA-L1 does (arXiv 2507.14111). Valid candidates are sorted into
-/// buckets by score; bucket k holds the scores in [k * width, (k + 1) * width). `exemplars` different buckets
-/// are drawn with probability proportional to exp(mean score / temperature), and one candidate is drawn
-/// uniformly from each. The best of these candidates is the parent and the others are the inspirations, so
-/// that an operator can compare fast and slow programs. The paper does not give width and temperature: the
-/// defaults are kevo's choices. A pick costs O(exemplars * buckets), an observation O(log buckets). Neither
-/// depends on the number of candidates.
+/// buckets by score, in which scores differ by less than the factor 1 + width. `exemplars` different buckets
+/// are drawn with probability proportional to exp(mean score / (temperature * greatest mean score)), and one
+/// candidate is drawn uniformly from each. The best of these candidates is the parent and the others are the
+/// inspirations, so that an operator can compare fast and slow programs. The paper does not give width and
+/// temperature: the defaults are kevo's choices. A pick costs O(exemplars * buckets), an observation O(log
+/// buckets). Neither depends on the number of candidates.
 class bucket_softmax {
  public:
-  double width = 0.25;        ///< width of a bucket, in units of the score; set before the first observation
-  double temperature = 1.0;   ///< of the softmax, in units of the score
+  double width = 0.25;        ///< width of a bucket, relative to its scores; set before the first observation
+  double temperature = 0.3;   ///< of the softmax, relative to the greatest mean score of a bucket
   std::size_t exemplars = 2;  ///< number of candidates, the parent included; fewer if there are fewer buckets
   memory_scope scope = memory_scope::parent_trajectory;  ///< which earlier candidates an operator is shown
 
@@ -33,7 +34,7 @@ class bucket_softmax {
     for (const auto& [k, b] : buckets_) top = std::max(top, b.mean());
     for (const auto& [k, b] : buckets_) {
       all.push_back(&b);
-      weights.push_back(std::exp((b.mean() - top) / temperature));
+      weights.push_back(detail::bucket_weight(b.mean(), top, temperature));
     }
     selection chosen;
     chosen.scope = scope;
@@ -72,7 +73,7 @@ class bucket_softmax {
   };
 
   void enter(candidate_id id, double score) {
-    const auto k = static_cast<std::int64_t>(std::clamp(std::floor(score / width), -1e15, 1e15));
+    const std::int64_t k = detail::score_bucket(score, width);
     bucket& b = buckets_[k];
     if (id >= places_.size()) places_.resize(id + std::size_t{1});
     places_[id] = {k, static_cast<std::uint32_t>(b.members.size()), score, true};

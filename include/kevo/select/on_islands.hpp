@@ -37,15 +37,16 @@ inline constexpr std::string_view to_string(island_turns turns) {
 /// population` and contrastive inspirations use the whole population. `uct` and `priority_queue` use all
 /// candidates that their copy has observed, whether these are elites or not.
 ///
-/// With `ucb` (AdaEvolve) the next island is the one with the greatest
+/// With `ucb` (AdaEvolve) the next island is one with fewer than three turns, at random; if there is none,
+/// the one with the greatest
 ///
-///     R / V + exploration * sqrt(ln(turns of all islands) / turns of this island),  exploration = 1.41
+///     R / V + exploration * sqrt(ln(turns of all islands + 1) / turns of this island),  exploration = 1.41
 ///
 /// R is the sum of the rewards of the results on the island, and V is the number of these results. Every new
 /// result of the island first multiplies both by `decay`. The reward of a result is its improvement on the
-/// best score of its island, divided by the magnitude of the best score of the run, so that gains on poor
-/// islands are not overrated; it is 0 if there is no improvement. An island without a turn comes first. A
-/// turn counts from the moment it is taken, but R and V change only when its result is observed.
+/// best score of its island, divided by the magnitude of the best score of the run before it, so that gains
+/// on poor islands are not overrated, and at most 1; it is 0 if there is no improvement. A turn counts from
+/// the moment it is taken, but R and V change only when its result is observed.
 class on_islands {
  public:
   any_selector inner;  ///< the selector that every island gets a copy of; set before the first pick
@@ -56,7 +57,7 @@ class on_islands {
   selection select(const population_view& view, rng& random) {
     const auto* world = world_of(view);
     if (world == nullptr || world->size() == 0) return policy(0).select(view, random);
-    const std::size_t here = next(*world);
+    const std::size_t here = next(*world, random);
     ++island(here).turns;
     return policy(here).select(view.with(world->island(here)), random);
   }
@@ -80,6 +81,8 @@ class on_islands {
     double turns = 0;
   };
 
+  static constexpr double first_turns = 3;  // of each island before the bound decides
+
   static const islands* world_of(const population_view& view) {
     return view.archive() ? view.archive().as<islands>() : nullptr;
   }
@@ -96,14 +99,19 @@ class on_islands {
   }
   any_selector& policy(std::size_t i) { return island(i).policy; }
 
-  std::size_t next(const islands& world) {
+  std::size_t next(const islands& world, rng& random) {
     if (turns == island_turns::round_robin) {
       std::size_t here = turn_++ % world.count();
       while (world.island(here).size() == 0) here = turn_++ % world.count();
       return here;
     }
     double all = 0;
-    for (std::size_t i = 0; i < world.count(); ++i) all += island(i).turns;
+    std::vector<std::size_t> few;
+    for (std::size_t i = 0; i < world.count(); ++i) {
+      all += island(i).turns;
+      if (island(i).turns < first_turns && world.island(i).size() > 0) few.push_back(i);
+    }
+    if (!few.empty()) return few[random.below(few.size())];
     std::size_t best = 0;
     double greatest = -std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < world.count(); ++i) {
@@ -114,9 +122,8 @@ class on_islands {
     return best;
   }
   double bound(const island_state& of, double all) const {
-    if (of.turns == 0) return std::numeric_limits<double>::max();
     const double mean = of.results > 0 ? of.rewards / of.results : 0;
-    return mean + exploration * std::sqrt(std::log(all) / of.turns);
+    return mean + exploration * std::sqrt(std::log(all + 1) / of.turns);
   }
   void reward(std::size_t here, const observation& seen) {
     island_state& mine = island(here);
@@ -124,10 +131,11 @@ class on_islands {
     double gain = 0;
     if (score && !mine.scores.empty() && *score > mine.scores.greatest())
       gain = *score - mine.scores.greatest();
+    const double scale = all_.empty() ? 0 : std::abs(all_.greatest());
     mine.scores.set(seen.candidate, score);
     all_.set(seen.candidate, score);
-    const double scale = all_.empty() ? 0 : std::abs(all_.greatest());
-    mine.rewards = decay * mine.rewards + (scale > 0 ? gain / scale : 0);
+    const double reward = gain < scale ? gain / scale : 1;
+    mine.rewards = decay * mine.rewards + (gain > 0 ? reward : 0);
     mine.results = decay * mine.results + 1;
   }
 
