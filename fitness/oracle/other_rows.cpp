@@ -115,6 +115,8 @@ bool may_have_other_rows(const tensor& input) {
 special_rows special_rows_for(const task& t) {
   constexpr double above_subnormals = 1e-30;
   special_rows all = {true, true, true};
+  // Of suites in Python nobody expects it: x * (x > 0) is a right ReLU for them, and NaN at -inf.
+  if (t.reference && t.reference->language == "python") all.masks = false;
   for (const auto& w : t.workloads) {
     for (const auto& output : t.outputs) {
       const auto rule = tolerance_for(t, w, output.name);

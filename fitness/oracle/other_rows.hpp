@@ -33,7 +33,8 @@ struct row_sources {
 bool may_have_other_rows(const tensor& input);
 /// The special rows that programs for a task can be asked for: of none if errors are bounded relative to the
 /// summands, as methods that are accurate by the norm of a matrix (Strassen, Winograd) are not right in the
-/// zeros of such a bound, nor if the smallest numbers must be right; masks only without fast math.
+/// zeros of such a bound, nor if the smallest numbers must be right; masks only without fast math,
+/// and not where the reference is in Python.
 special_rows special_rows_for(const task& t);
 
 /// Replaces a few rows along the last axis, so few that a sample seldom meets one, at secret places: rows by

@@ -1,6 +1,6 @@
 # A process that compiles for candidates: kernels of Triton (kevo_torch_triton.py) and the C code by which it launches them, on a GPU, and
-# extensions in C++ and CUDA (kevo_torch_build.py). The candidates' processes may neither start programs nor write files. Each has a
-# socket to this process, which executes nothing of theirs: it gives their texts to compilers, with options that it chooses, in a sandbox
+# extensions in C++ and CUDA (kevo_torch_build.py). The candidates' processes may start no programs, and write files in their /tmp alone.
+# Each has a socket to this process, which executes nothing of theirs: it gives their texts to compilers, with options that it chooses, in a sandbox
 # of its own without a device. It remembers what it has compiled, by content.
 #
 # A request: length of a JSON object (4 bytes), the object, the text. An answer: length (4 bytes), 1 if it was done (1 byte), the bytes; for an

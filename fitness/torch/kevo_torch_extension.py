@@ -1,5 +1,5 @@
-# torch.utils.cpp_extension and tvm_ffi.cpp in a process that may neither start programs nor write files: what a program builds is asked
-# of the process of kevo_torch_compile.py through a socket, and loaded from where that has put it.
+# torch.utils.cpp_extension and tvm_ffi.cpp in a process that may start no programs and write files in its /tmp alone: what a program
+# builds is asked of the process of kevo_torch_compile.py through a socket, and loaded from where that has put it.
 import json
 import os
 import struct

@@ -8,7 +8,7 @@
 
 namespace {
 
-const std::string program = KEVO_BINARY_DIR "/kevo ";
+const std::string judged_by = KEVO_BINARY_DIR "/kevo ";
 
 /// A search over two numbers by the cost `judge`, as a shell script prints it.
 struct judged_search {
@@ -27,7 +27,7 @@ struct judged_search {
                           std::to_string(evaluations) + "}\n");
   }
   shell::result sh(const std::string& words) const {
-    return shell::run({"/bin/sh", "-c", program + words}, folder.string());
+    return shell::run({"/bin/sh", "-c", judged_by + words}, folder.string());
   }
 };
 

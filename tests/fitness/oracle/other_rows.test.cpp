@@ -118,5 +118,8 @@ TEST_CASE("special rows are for tasks whose tolerance forgives what honest progr
   auto fast = with_output("bounds", 1e-5);
   fast.tolerances[""].fast_math = true;
   CHECK_FALSE(kevo::special_rows_for(fast).masks);
+  auto suite = with_output("bounds", 1e-12);
+  suite.reference.emplace().language = "python";
+  CHECK_FALSE(kevo::special_rows_for(suite).masks);
   CHECK(kevo::special_rows_for(fast).zeros);
 }
