@@ -1,6 +1,9 @@
 // A score of a user's judge may be any number: 0 and negative ones are shown, exported and searched as
 // others.
 
+#include <filesystem>
+#include <string>
+
 #include <boost/json.hpp>
 #include <doctest/doctest.h>
 
@@ -14,6 +17,7 @@ const std::string judged_by = KEVO_BINARY_DIR "/kevo ";
 struct judged_search {
   shell::scratch folder;
   explicit judged_search(const std::string& judge, int evaluations) {
+    std::filesystem::permissions(folder.string(), std::filesystem::perms(0755));  // the judge is another user
     shell::write_file(folder / "seed.txt", "a = 1  # kevo: {1..40 step 1}\nb = 1  # kevo: {1..40 step 1}\n");
     shell::write_file(folder / "task.yaml", "name: hill\nseeds: [seed.txt]\n");
     shell::write_file(folder / "score.sh",
