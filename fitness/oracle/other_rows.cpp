@@ -10,7 +10,16 @@
 namespace kevo {
 namespace {
 
-enum class row_kind : std::uint8_t { drawn, far_end, far_last, zeros, subnormals, masked };
+enum class row_kind : std::uint8_t {
+  drawn,
+  far_end,
+  far_last,
+  zeros,
+  subnormals,
+  masked_front,
+  masked_back,
+  masked_half
+};
 
 // A tensor of rows whose elements are changed as double.
 struct rows_to_change {
@@ -51,22 +60,16 @@ void put_far_end(const rows_to_change& of, bool last, std::vector<double>& row) 
   row[row.size() - 1 - (last ? 0 : of.random.below(std::min<std::uint64_t>(row.size(), end)))] = far;
 }
 
-void mask_some(rng& random, std::vector<double>& row) {
+// Some, but not all.
+void mask_some(rng& random, row_kind kind, std::vector<double>& row) {
   if (row.size() < 2) return;
   constexpr double masked = -std::numeric_limits<double>::infinity();
-  const std::size_t kept = random.below(row.size());
-  const double value = row[kept];
-  switch (random.below(3)) {
-    case 0:
-      std::fill(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(kept), masked);
-      break;
-    case 1:
-      std::fill(row.begin() + static_cast<std::ptrdiff_t>(kept), row.end(), masked);
-      break;
-    default:
-      for (auto& x : row) x = random.chance(0.5) ? masked : x;
-  }
-  row[kept] = value;
+  const auto border = row.begin() + static_cast<std::ptrdiff_t>(1 + random.below(row.size() - 1));
+  if (kind == row_kind::masked_front) return std::fill(row.begin(), border, masked);
+  if (kind == row_kind::masked_back) return std::fill(border, row.end(), masked);
+  const double value = *border;
+  for (auto& x : row) x = random.chance(0.5) ? masked : x;
+  *border = value;
 }
 
 void change_row(const rows_to_change& of, row_kind kind, std::vector<double>& row) {
@@ -85,24 +88,32 @@ void change_row(const rows_to_change& of, row_kind kind, std::vector<double>& ro
       // The smallest one times up to a hundred is subnormal in all types of real numbers.
       for (auto& x : row) x = of.type.smallest * std::round(of.random.uniform(-100, 100));
       break;
-    case row_kind::masked:
-      mask_some(of.random, row);
+    case row_kind::masked_front:
+    case row_kind::masked_back:
+    case row_kind::masked_half:
+      mask_some(of.random, kind, row);
       break;
   }
 }
 
-// In the order in which they get rows: at random, as a small tensor has not enough of them for all.
+// A small tensor has not enough rows for all.
 std::vector<row_kind> wanted_rows(std::size_t rows, bool unbounded, const special_rows& special,
                                   rng& random) {
   if (rows == 1) return {row_kind::far_last};
   // A sample meets a row more easily than one element of it.
   std::vector<row_kind> wanted(std::clamp<std::size_t>(rows / 256, 1, 16), row_kind::drawn);
   wanted.resize(wanted.size() + std::clamp<std::size_t>(rows / 16, 1, 64), row_kind::far_end);
-  if (unbounded && special.zeros) wanted.push_back(row_kind::zeros);
-  if (unbounded && special.subnormals) wanted.push_back(row_kind::subnormals);
-  if (unbounded && special.masks) wanted.push_back(row_kind::masked);
+  std::vector<row_kind> numbers;
+  if (unbounded && special.zeros) numbers.push_back(row_kind::zeros);
+  if (unbounded && special.subnormals) numbers.push_back(row_kind::subnormals);
+  if (unbounded && special.masks)
+    numbers.insert(numbers.end(), {row_kind::masked_front, row_kind::masked_back, row_kind::masked_half});
+  // All of them or none: a baseline that is right in one such content is right in the others.
+  const std::size_t most = std::max<std::size_t>(rows / 2, 1);
+  if (numbers.size() > most) numbers.clear();
   random.shuffle<row_kind>(wanted);
-  wanted.resize(std::min(wanted.size(), std::max<std::size_t>(rows / 2, 1)));
+  wanted.resize(std::min(wanted.size(), most - numbers.size()));
+  wanted.insert(wanted.end(), numbers.begin(), numbers.end());
   return wanted;
 }
 

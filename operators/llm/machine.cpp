@@ -67,14 +67,21 @@ std::string score_rule(const task& t) {
 }
 
 std::string inputs_rule(const task& t) {
-  const bool drawn = std::any_of(t.inputs.begin(), t.inputs.end(), [](const tensor& one) {
-    return !one.scalar && one.dtype.starts_with("float");
+  // What a function of the task makes, or a file holds, is as it is.
+  const auto is_drawn = [&](const tensor& one) {
+    return std::any_of(t.workloads.begin(), t.workloads.end(),
+                       [&](const workload& w) { return !w.hidden && !w.inputs.contains(one.name); });
+  };
+  const bool drawn = std::any_of(t.inputs.begin(), t.inputs.end(), [&](const tensor& one) {
+    return !one.scalar && one.dtype.starts_with("float") && is_drawn(one);
   });
-  if (!drawn) return "new in every call";
+  const bool given = !std::all_of(t.inputs.begin(), t.inputs.end(), is_drawn);
+  if (!drawn) return given ? "as the task makes or reads them" : "new in every call";
   std::string kinds;
   for (std::size_t i = 1; i < variety_count; ++i)
     kinds += (kinds.empty() ? "" : ", ") + std::string(to_string(static_cast<variety>(i)));
-  return "new in every call; more than half are as the task draws them, the others " + kinds;
+  return "new in every call; more than half are as the task draws them, the others " + kinds +
+         (given ? "; some inputs are as the task makes or reads them" : "");
 }
 
 std::string rules_of_cpp(const task& t, int threads) {
@@ -125,8 +132,8 @@ std::string rules_of_python(std::string_view place, int threads) {
         "constructor: pack weights in the first call.\n",
         threads > 1 ? fmt::format("At most {} threads.", threads) : std::string("One thread."));
   return "- Allowed: operations of PyTorch, Triton kernels, own CUDA by load_inline, CUDA graphs, streams "
-         "that "
-         "the default stream waits for. Not allowed: torch.compile, threads, files, processes, clocks.\n"
+         "that wait for the default stream and that it waits for. Not allowed: torch.compile, threads, "
+         "files, processes, clocks.\n"
          "- Memory may be kept between calls, results may not. A constructor runs on the CPU; parameters get "
          "the "
          "reference's values and the device after it: pack weights in the first call, make other tensors "
@@ -179,10 +186,10 @@ std::string rules_section(const variation_request& request, bool tunables) {
   std::string text;
   if (!t.outputs.empty()) {
     const int threads = std::max(1, std::atoi(machine_fact(machine_source(request), "threads").c_str()));
-    text +=
-        "- Correct for every size: 1, primes and sizes that no tile divides are checked, too. Write all of "
-        "each "
-        "output in every call; touch nothing beyond a buffer.\n";
+    text += has_hidden_sizes(t)
+                ? "- Correct for every size: 1, primes and sizes that no tile divides are checked, too. "
+                : "- Correct for the sizes of the task; no others are checked. ";
+    text += "Write all of each output in every call; touch nothing beyond a buffer.\n";
     if (language == "cpp") text += rules_of_cpp(t, threads);
     if (language == "cuda" || language == "triton") text += rules_of_cuda(*parent.program);
     if (language == "python") text += rules_of_python(place_of(parent), threads);

@@ -1,6 +1,7 @@
 #include "operators/llm/sections.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -112,11 +113,18 @@ std::string task_section(const task& t, const std::string& language, std::string
   text += fmt::format("- accepted if {}\n", tolerance_text(t));
   if (t.cost.flops) text += fmt::format("- floating-point operations: {}\n", t.cost.flops->text());
   if (t.cost.bytes) text += fmt::format("- compulsory bytes: {}\n", t.cost.bytes->text());
-  text += "\nTimed on these sizes; further sizes, odd and small ones too, are checked for correctness:\n\n";
+  text +=
+      has_hidden_sizes(t)
+          ? "\nTimed on these sizes; further sizes, odd and small ones too, are checked for correctness:\n\n"
+          : "\nChecked and timed on these sizes alone:\n\n";
   for (const auto& w : t.workloads) {
     if (!w.hidden) text += fmt::format("- {}: {}\n", w.uuid, axes_text(axis_values(t, w)));
   }
   return text;
+}
+
+bool has_hidden_sizes(const task& t) {
+  return std::any_of(t.workloads.begin(), t.workloads.end(), [](const workload& w) { return w.hidden; });
 }
 
 std::string parent_section(const candidate_snapshot& parent) {
@@ -223,8 +231,8 @@ variation_request with_scope(const llm_settings& settings, const variation_reque
 
 std::vector<std::shared_ptr<const candidate_snapshot>> companions_of(const variation_request& request) {
   const candidate_snapshot& parent = *request.parents.front();
-  const auto score = [](const candidate_snapshot& one) {
-    return one.evaluation && one.evaluation->valid() ? one.evaluation->score : 0;
+  const auto score = [](const candidate_snapshot& one) {  // none is less than any
+    return one.evaluation && one.evaluation->valid() ? std::optional(one.evaluation->score) : std::nullopt;
   };
   std::vector<std::shared_ptr<const candidate_snapshot>> all;
   const auto add = [&](const std::shared_ptr<const candidate_snapshot>& one) {

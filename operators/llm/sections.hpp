@@ -19,4 +19,7 @@ std::string score_text(const evaluation& e);
 /// outdoes, since from it the parent came.
 std::vector<std::shared_ptr<const candidate_snapshot>> companions_of(const variation_request& request);
 
+/// Whether programs are checked at sizes that they are not shown.
+bool has_hidden_sizes(const task& t);
+
 }  // namespace kevo

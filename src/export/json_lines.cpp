@@ -9,6 +9,7 @@
 #include "src/base/json/evaluation_json.hpp"
 #include "src/base/json/exact_parse.hpp"
 #include "src/base/json/finite.hpp"
+#include "src/base/text/verdict_text.hpp"
 #include "src/export/export.hpp"
 #include "src/export/recorded_result.hpp"
 
@@ -52,7 +53,9 @@ double speedup_of(const recorded_evaluation* e) {
   return e != nullptr && e->result->valid() ? e->result->speedup : 0;
 }
 std::optional<double> score_of(const recorded_evaluation* e) {
-  return e != nullptr && e->result->valid() ? std::optional(e->result->score) : std::nullopt;
+  return e != nullptr && format::has_score(e->result->outcome, e->result->stage, e->result->score)
+             ? std::optional(e->result->score)
+             : std::nullopt;
 }
 json::value number(const std::optional<double>& x) {
   return x ? number(*x) : json::value(nullptr);

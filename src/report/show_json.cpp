@@ -25,8 +25,8 @@ json::value measured(double x) {
   return x > 0 ? number(x) : json::value(nullptr);
 }
 /// A score may be any number, so that null says that there is none.
-json::value score_if(outcome found, double score) {
-  return found == outcome::valid ? number(score) : json::value(nullptr);
+json::value score_if(outcome found, evaluation_stage stage, double score) {
+  return format::has_score(found, stage, score) ? number(score) : json::value(nullptr);
 }
 json::value pair(const interval& x) {
   if (x.low == 0 && x.high == 0) return nullptr;
@@ -59,7 +59,7 @@ json::value judgement(const judged_again* one) {
                       {"verdict", as_utf8(one->verdict)},
                       {"reason", as_utf8(one->reason)},
                       {"outcome", to_string(one->outcome)},
-                      {"score", score_if(one->outcome, one->score)},
+                      {"score", score_if(one->outcome, evaluation_stage::confirmed, one->score)},
                       {"speedup", measured(one->speedup)},
                       {"speedup_interval", pair(one->speedup_interval)}};
 }
@@ -110,7 +110,7 @@ json::object brief(const report_content& content, candidate_id id) {
   o["operator"] = as_utf8(content.operator_name(c.op));
   o["program"] = to_string(c.program);
   o["outcome"] = latest == nullptr ? json::value(nullptr) : json::value(to_string(latest->outcome));
-  o["score"] = latest == nullptr ? json::value(nullptr) : score_if(latest->outcome, c.score);
+  o["score"] = latest == nullptr ? json::value(nullptr) : score_if(latest->outcome, latest->stage, c.score);
   o["speedup"] = crown != nullptr    ? measured(crown->speedup)
                  : latest != nullptr ? measured(latest->speedup)
                                      : json::value(nullptr);
@@ -239,7 +239,7 @@ std::string candidate_json(const report_content& content, const shown_candidate&
                                        {"outcome", to_string(e.outcome)},
                                        {"confirmation", e.wanted == evaluation_stage::confirmed},
                                        {"cached", e.cached},
-                                       {"score", score_if(e.outcome, e.score)},
+                                       {"score", score_if(e.outcome, e.stage, e.score)},
                                        {"speedup", measured(e.speedup)},
                                        {"speedup_interval", pair(e.speedup_interval)},
                                        {"archive", to_string(e.archived)}});

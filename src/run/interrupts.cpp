@@ -26,6 +26,12 @@ extern "C" void on_interrupt(int) {
   ::_exit(130);
 }
 
+// A shell that ends and the kernel both tell of a terminal that is closed.
+extern "C" void on_hangup(int) {
+  int none = 0;
+  arrived.compare_exchange_strong(none, 1);
+}
+
 void handle(int signal, void (*handler)(int)) {
   struct sigaction before {};
   // nohup has asked for that.
@@ -43,7 +49,7 @@ interrupts::interrupts() {
   arrived = 0;
   handle(SIGINT, on_interrupt);
   handle(SIGTERM, on_interrupt);
-  handle(SIGHUP, on_interrupt);
+  handle(SIGHUP, on_hangup);
 }
 
 interrupts::~interrupts() {

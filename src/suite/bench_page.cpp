@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "src/base/text/format.hpp"
+#include "src/base/text/verdict_text.hpp"
 #include "src/report/html_report.hpp"
 #include "src/report/html_text.hpp"
 #include "src/suite/bench_report.hpp"
@@ -146,7 +147,9 @@ std::string task_row(const bench_task& one, const ratio_axis& axis) {
         e->speedup_interval.high > e->speedup_interval.low ? spread_text(e->speedup_interval) : "",
         ratio_picture(*e, axis), e->sol_fraction > 0 ? format::percent(e->sol_fraction) : "–");
   } else if (valid) {
-    row += fmt::format("<td class=\"n\">score {}<td><td class=\"n\">–", format::score(e->score));
+    row += fmt::format(
+        "<td class=\"n\">{}<td><td class=\"n\">–",
+        format::has_score(e->outcome, e->stage, e->score) ? "score " + format::score(e->score) : "–");
   } else {
     row += fmt::format("<td class=\"why faint\" colspan=\"3\">{}", html::escape_short(task_reason(one), 240));
   }

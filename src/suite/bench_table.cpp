@@ -8,6 +8,7 @@
 #include "src/base/text/format.hpp"
 #include "src/base/text/two_times.hpp"
 #include "src/base/text/utf8.hpp"
+#include "src/base/text/verdict_text.hpp"
 #include "src/suite/bench_report.hpp"
 
 namespace kevo {
@@ -92,9 +93,10 @@ std::string tasks_text(const bench_report& report, bool unicode) {
         short_name(one.category, unicode),
         one.best ? short_name(one.solutions[*one.best].name, unicode) : "-",
         std::string(task_word(one)),
-        compared                     ? format::speedup(e->speedup, unicode)
-        : e != nullptr && e->valid() ? "score " + format::score(e->score)
-                                     : "-",
+        compared ? format::speedup(e->speedup, unicode)
+        : e != nullptr && format::has_score(e->outcome, e->stage, e->score)
+            ? "score " + format::score(e->score)
+            : "-",
         spread ? range_text(e->speedup_interval) : "-",
         compared && e->sol_fraction > 0 ? format::percent(e->sol_fraction) : "-"};
     if (both) {

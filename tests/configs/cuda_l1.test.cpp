@@ -81,8 +81,8 @@ std::size_t check_prompts(const kevo::journal& record) {
     CHECK(fast > slow);
     CHECK(kevo::detail::score_bucket(fast, width) != kevo::detail::score_bucket(slow, width));
     const std::string& prompt = calls.front().messages;
-    CHECK(has(prompt, "code1 (#" + std::to_string(other) + "), score "));
-    CHECK(has(prompt, "code2 (#" + std::to_string(parent) + "), score "));
+    CHECK(has(prompt, "code1: #" + std::to_string(other) + " by "));
+    CHECK(has(prompt, "code2: #" + std::to_string(parent) + " by "));
     CHECK(!has(prompt, "code3"));
     CHECK(has(prompt, "built on #" + std::to_string(parent)));
     CHECK(has(prompt, "5. Where are the largest gains"));

@@ -42,6 +42,11 @@ std::string disturbance_in(const std::map<std::string, std::string>& context) {
   return found == context.end() ? std::string() : found->second;
 }
 
+bool has_score(outcome found, evaluation_stage stage, double score) {
+  const bool timed = stage != evaluation_stage::built && stage != evaluation_stage::checked;
+  return found == outcome::valid && (timed || score != 0);
+}
+
 std::string nothing_faster(std::string_view baseline) {
   return baseline.empty() ? "no program was faster than the baseline"
                           : fmt::format("no program was faster than the baseline '{}'", one_line(baseline));

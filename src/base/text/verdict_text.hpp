@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include <kevo/evaluation.hpp>
 #include <kevo/verdict.hpp>
 
 namespace kevo::format {
@@ -25,6 +26,9 @@ std::string better_undecided(std::uint64_t candidate, double value, const kevo::
 /// What a fitness function says in an evaluation's context of other processes that used the machine while it
 /// was timed; empty if it says nothing.
 std::string disturbance_in(const std::map<std::string, std::string>& context);
+
+/// Whether an evaluation has a score: one that was only checked has none, and 0 is one like others.
+bool has_score(outcome found, evaluation_stage stage, double score);
 
 /// That nothing found is faster than the baseline. @param baseline its name; untrusted text, may be empty
 std::string nothing_faster(std::string_view baseline);

@@ -2,7 +2,9 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include <boost/json.hpp>
 #include <fmt/format.h>
 
 #include <kevo/error.hpp>
@@ -21,6 +23,19 @@ std::string entries_of(const task& t) {
                                        : fmt::format("'{}', 'run', 'kernel_function'", own);
 }
 
+// Statements whose names every program of the task finds, a module that is not there left out.
+std::string imports_of(const task& t) {
+  if (t.reference->init.empty()) return {};
+  const auto init = boost::json::parse(t.reference->init);
+  const auto* given = init.as_object().if_contains("imports");
+  std::string text;
+  if (given != nullptr) {
+    for (const auto& one : given->as_array())
+      text += fmt::format("try:\n    {}\nexcept ImportError:\n    pass\n", std::string_view(one.as_string()));
+  }
+  return text;
+}
+
 }  // namespace
 
 void add_python_files(const bundled& b, folder_text& files) {
@@ -33,10 +48,14 @@ void add_python_files(const bundled& b, folder_text& files) {
   const auto& text = b.source->files.front().text;
   if (text.find(b.name) != std::string::npos)
     refuse("the program uses the name " + b.name, "choose another name of the bundle with --name");
+  const auto imports = imports_of(*b.what);
+  if (!imports.empty() && text.find("from __future__") != std::string::npos)
+    refuse("the program begins with `from __future__`, and needs the imports of its task before",
+           "add these to the program: " + imports);
   files[b.name + ".py"] = fmt::format(
-      "{0}{1}\n\n# The program by the name of the bundle.\n"
+      "{4}{0}{1}\n\n# The program by the name of the bundle.\n"
       "{2} = next(globals()[name] for name in ({3}) if name in globals())\n",
-      text, text.ends_with('\n') ? "" : "\n", b.name, entries_of(*b.what));
+      text, text.ends_with('\n') ? "" : "\n", b.name, entries_of(*b.what), imports);
 }
 
 bundle_time time_python_bundle(const bundled& b, const folder_text& files, const std::string& device,
