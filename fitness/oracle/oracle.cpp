@@ -380,17 +380,17 @@ void oracle::leave_rows_alone(std::size_t workload) {
   std::erase_if(pool.mixed, [](const auto& c) { return c->rows; });
 }
 
-// The kinds of contents besides the plain one, in the order in which they have their turns. The first of each
-// three, and so one of the first eight contents, which each program is checked with, has rows unlike the
-// others; what follows alternates between the simple, the composed and the borrowed kinds.
+// The kinds of contents besides the plain one, in the order in which they have their turns. The first, and so
+// one of the first eight contents, which each program is checked with, has rows unlike the others; what
+// follows alternates between the simple, the composed and the borrowed kinds.
 std::vector<input_recipe> oracle::other_recipes(std::size_t workload) const {
   const auto& w = task_->workloads[workload];
   const auto lent = lenders(workload);
   std::vector<input_recipe> whole;
   // What is known in advance is not in all calls.
   if (alternates(w)) whole.push_back({variety::plain, workload, false});
-  constexpr variety turns[] = {variety::patchy,       variety::scaled,   variety::spiked,
-                               variety::heavy_tailed, variety::constant, variety::shifted};
+  constexpr variety turns[] = {variety::patchy,   variety::scaled,       variety::spiked,
+                               variety::constant, variety::heavy_tailed, variety::shifted};
   auto next = lent.begin();
   for (const auto v : turns) {
     whole.push_back({v, workload, true});
@@ -398,13 +398,9 @@ std::vector<input_recipe> oracle::other_recipes(std::size_t workload) const {
   }
   for (; next != lent.end(); ++next) whole.push_back({variety::plain, *next, true});
   if (!has_rows_to_change(workload)) return whole;
-  std::vector<input_recipe> all;
-  for (std::size_t i = 0; i < whole.size(); ++i) {
-    // Subnormal numbers are slow, which would be timed.
-    if (i % 2 == 0) all.push_back({variety::plain, workload, true, row_sources{lent, {true, false, true}}});
-    all.push_back(whole[i]);
-  }
-  return all;
+  // Subnormal numbers are slow, which would be timed.
+  whole.insert(whole.begin(), {variety::plain, workload, true, row_sources{lent, {true, false, true}}});
+  return whole;
 }
 
 bool oracle::is_full(const workload_pool& pool) const {

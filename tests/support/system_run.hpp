@@ -102,7 +102,12 @@ struct islands_replayed {
   }
 };
 
-/// The number of inspirations whose source is not in the prompts of their turn.
+/// Whether a prompt shows a candidate, with its source or as a difference.
+inline bool is_shown(const std::string& prompt, kevo::candidate_id id) {
+  return prompt.find("#" + std::to_string(id) + " by ") != std::string::npos;
+}
+
+/// The number of inspirations, but for seeds, that are not in the prompts of their turn.
 inline std::size_t missing_in_prompts(const kevo::journal& record, const islands_replayed& run) {
   std::size_t missing = 0;
   record.for_each_model_call([&](kevo::ticket job, std::int64_t number) {
@@ -110,9 +115,8 @@ inline std::size_t missing_in_prompts(const kevo::journal& record, const islands
     if (found == run.inspirations.end()) return;
     const auto calls = record.model_calls(std::vector{number});
     for (const kevo::candidate_id id : found->second) {
-      std::string text(record.store().program_of(record.candidate(id)->program)->text());
-      text.erase(std::remove(text.begin(), text.end(), '\n'), text.end());
-      missing += calls.front().messages.find(text) == std::string::npos ? 1U : 0U;
+      if (record.candidate(id)->parents.empty()) continue;  // a seed that is outdone is not shown
+      missing += is_shown(calls.front().messages, id) ? 0U : 1U;
     }
   });
   return missing;
